@@ -90,10 +90,12 @@ def started(directory: Path, *command: str) -> Iterator[Server]:
         )
     try:
         assert process.stdout is not None
-        said = process.stdout.readline()
-        if "awo_" in said:
-            said += process.stdout.readline()
-        key, port = re.search(r"awo_[\w-]+", said), re.search(r"http://127.0.0.1:(\d+)", said)
+        key = port = None
+        for said in process.stdout:
+            key = key or re.search(r"awo_[\w-]+", said)
+            port = re.search(r"http://127.0.0.1:(\d+)", said)
+            if port is not None:
+                break
         assert port is not None
         server = Server(process, int(port[1]))
         if key is not None:
@@ -259,13 +261,19 @@ def show_limits(found: Found, commits: float) -> None:
     """Print what else is wanted: of the disk, of PostgreSQL, of the slowest."""
     bound = commits * GROUP / 2
     rows = []
-    for policy in MOST_CPU:
-        rate = statistics.median(found["SQLite", policy, GROUP].rate)
-        share = rate / bound
+    for name, policy in ((BARE, BARE), *(("SQLite", policy) for policy in MOST_CPU)):
+        figures = found[name, policy, GROUP]
+        share = statistics.median(figures.rate) / bound
+        cores = statistics.median(
+            rate * busy / 1e3 for rate, busy in zip(figures.rate, figures.busy, strict=True)
+        )
+        wanted = ["", ""] if name == BARE else want(share, least=0.5)
         rows.append(
-            [f"{policy}: rate at {GROUP} clients, of the disk's *", f"{share:.2f}",
-             *want(share, least=0.5)]
-        )  # fmt: skip
+            [f"{policy}: rate at {GROUP} clients, of the disk's *", f"{share:.2f}", *wanted]
+        )
+        rows.append(
+            [f"{policy}: cores that its process was given meanwhile", f"{cores:.2f}", "", ""]
+        )
     for (name, policy, clients), figures in found.items():
         if name == "PostgreSQL":
             beside = ratio(figures.busy, found["SQLite", policy, clients].busy)

@@ -68,7 +68,7 @@ class Verbs(Write):
         available = self._without(self.state.available(offered), offered, away)
         decided = False
         while len(found) < limit:
-            row, task, alive = queries.next_row(ledger.book, available)
+            row, task, alive = ledger.calls.with_book(queries.next_row, ledger.book, available)
             if row >= 0:
                 gold = phases.mix_in_gold(self, int(ledger.book.plan[row, c.PLAN_WORKER]))
                 found.append(gold or self.hand_out(int(row), int(task)))
@@ -139,7 +139,8 @@ class Verbs(Write):
         if gold is not None:
             return gold
         self._quote(bidding.new_quotes(self.state, choice))
-        wrong = proposals.fault(self.ledger.book, choice, available)
+        ledger = self.ledger
+        wrong = ledger.calls.with_book(proposals.fault, ledger.book, choice, available)
         if wrong != c.FINE:
             raise self._fault(int(wrong))
         self.emit(

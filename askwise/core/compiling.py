@@ -123,6 +123,10 @@ if PLAIN:
         """There are none without Numba."""
         return kernel
 
+    def entry_for(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+        """A function itself: there is nothing to look up."""
+        return kernel
+
 else:
     import numba
     from numba.core import config as _numba_config
@@ -352,6 +356,18 @@ else:
     def unit_of(kernel: Any) -> Any:
         """A kernel as a unit; see :mod:`askwise.core.units`."""
         return kernel.twin(_Unit)
+
+    def entry_for(kernel: Any, arguments: tuple[Any, ...]) -> Any:
+        """What to call with such arguments, over and over; None while a kernel is not compiled.
+
+        Compiled code that is called with anything else reads memory that is not its own.
+        """
+        if not isinstance(kernel, _Kernel):
+            return kernel
+        if not kernel.overloads:
+            return None
+        found = kernel.overloads.get(tuple(numba.typeof(each) for each in arguments))
+        return kernel if found is None else found.entry_point
 
     def _cached(kind: type, function: Any, options: dict[str, Any]) -> Any:
         before = _numba_config.CACHE_DIR

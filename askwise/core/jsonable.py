@@ -71,8 +71,13 @@ def _written_types(noun: type[Jsonable], *, limits: bool) -> dict[str, Any]:
     return {name: types[name] for name in names}
 
 
+_AS_THEY_ARE = frozenset((str, int, float, bool))
+
+
 def as_json(value: Any) -> Any:
     """A value as JSON: money as a string, a tuple as a list, a Jsonable as it says."""
+    if value is None or type(value) in _AS_THEY_ARE:
+        return value
     if hasattr(value, "to_json"):
         return value.to_json()
     if isinstance(value, tuple):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from askwise.core.arrays import Array
+from askwise.core.compiling import in_plain_python
 from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
 from askwise.core.labels import Label, RestsOn, as_label
@@ -16,6 +17,7 @@ from askwise.core.money import NO_CAP, to_micro
 from askwise.core.pilot import PILOT
 from askwise.core.problem import KINDS, UNLIMITED, Problem, Task, Worker
 from askwise.core.reasons import Reason
+from askwise.core.repeated_calls import RepeatedCalls
 from askwise.core.screening import GOLD_NOTES
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
@@ -53,6 +55,9 @@ _BY_ROW = {
 
 _KINDS = (None, *KINDS)
 """What a worker may be said to be, in the order of its numbers in the columns."""
+
+_as_fact = in_plain_python(transitions.as_fact)
+"""For one event: to hand the book to compiled code would take longer."""
 
 _NAMELESS = Task("unit")
 """The one task of a campaign that buys units of work; it has a row and no name."""
@@ -110,6 +115,8 @@ class Ledger:
         self.overruns: dict[int, Overrun] = {}
         """The calls above their ceiling, by worker."""
         self._found = 0
+        self.calls = RepeatedCalls()
+        """Calls kernels with the book, and with what a policy believes."""
         totals = np.zeros(26, np.int64)
         totals[c.REPEAT] = problem.repeat
         totals[c.TASKLESS] = problem.taskless
@@ -209,7 +216,7 @@ class Ledger:
         assignments, count = self.book.assignments, self.total(c.ASSIGNMENTS)
         at = self._found  # Who checks an answer has just looked for what is then answered.
         if at >= count or assignments[at, c.SEQ] != seq:
-            at = int(transitions.find_assignment(assignments, count, seq))
+            at = int(self.calls.with_book(transitions.find_assignment, assignments, count, seq))
             self._found = max(at, 0)
         return None if at < 0 else at
 
@@ -220,24 +227,24 @@ class Ledger:
         self.seq = event.seq
         if event.kind in BRINGS_NAMES:
             self._take_names(event)
-            return Fact(event.kind, -1, -1, np.nan, 0, -1)
+            return Fact(int(event.kind), -1, -1, np.nan, 0, -1)
         plan = PlanRows()
         entry = self.read(event, plan)
         kind, task, worker, number, note, value, cost = entry
         if kind == k.DECIDED:
             self.room_for_plan(len(plan))
-            transitions.take_plan(self.book, *plan.arrays(), 0, len(plan))
+            rows = plan.arrays()
+            self.calls.with_book(transitions.take_plan, self.book, *rows, 0, len(plan))
             return Fact(kind, task, worker, value, note, -1)
         if kind == k.ASKED:
             self.room_for_assignments(1)
         elif kind in ABOUT_ASSIGNMENTS:
             self._note_reply(kind, worker, value)
             number = -1 if (found := self.assignment_at(number)) is None else found
-        place = (task, worker, number)
-        at = int(transitions.advance(self.book, kind, *place, cost, value, event.seq))
+        what = (kind, task, worker, number, cost, value, event.seq)
+        at = int(self.calls.with_book(transitions.advance, self.book, *what))
         assert at != transitions.MISFIT, f"event {event.seq} does not follow from those before it"
-        # As `as_fact` does in a compiled fold; a kernel's call would cost more than the rest here.
-        return transitions.as_fact(self.book, kind, task, worker, value, note, at)
+        return _as_fact(self.book, kind, task, worker, value, note, at)
 
     def read(self, event: Event, plan: PlanRows) -> Entry:
         """An event in numbers, as ``transitions.advance`` takes it, and what no kernel reads noted.
@@ -514,7 +521,7 @@ class Ledger:
         """Rebuild a ledger from a snapshot."""
         # Not by way of a new ledger: it would fill the arrays that are replaced here.
         ledger = cls.__new__(cls)
-        ledger.problem, ledger._found = problem, 0
+        ledger.problem, ledger._found, ledger.calls = problem, 0, RepeatedCalls()
         snapshots.restore_names(ledger, names)
         ledger.contexts = {}
         for task in ledger.tasks or [_NAMELESS]:

@@ -188,7 +188,8 @@ class KernelPolicy(Policy):
     ) -> Proposal | Wait | Done:
         """Run the choosing kernel."""
         out = new_proposal(ledger.total(c.WORKERS))
-        code = self.kernels.choose(ledger.book, state, self.params(), draw, available, out)
+        given = (self.params(), draw, available, out)
+        code = ledger.calls.with_state(self.kernels.choose, ledger.book, state, *given)
         if code == c.TOO_LARGE:
             raise self.too_large()
         return out if code == c.PROPOSED else IDLE[code]
@@ -205,7 +206,9 @@ class KernelPolicy(Policy):
         self, problem: Problem, state: State, ledger: Ledger, fact: Fact, draw: Draw
     ) -> None:
         """Run the absorbing kernel."""
-        self.kernels.absorb(ledger.book, state, self.params(), fact, draw)
+        absorb = self.kernels.absorb
+        if absorb is not learn_nothing:
+            ledger.calls.with_state(absorb, ledger.book, state, self.params(), fact, draw)
 
 
 policies: Registry[Policy] = Registry("policy", "askwise.policies")

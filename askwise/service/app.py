@@ -26,6 +26,7 @@ from askwise.service.dashboard import campaign, home, manage, new_campaign, revi
 from askwise.service.dashboard import payments as payment_pages
 from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
+from askwise.service.garbage import search_less_for_garbage
 from askwise.service.judges import JudgePanel, JudgeRuns
 from askwise.service.log_watch import LogWatch
 from askwise.service.middleware.requests import RequestMiddleware
@@ -131,4 +132,6 @@ def from_environment() -> Application:
     logs.configure(settings.log)
     signals.own_process()
     signals.end_with_parent()
-    return make_app(settings)
+    made = make_app(settings)
+    search_less_for_garbage()
+    return made

@@ -22,6 +22,8 @@ class JsonReply(Response):
         self.status_code = status_code
         self.background = None
         self.body = _encode(content).encode()
+        self.is_plain = not headers
+        """Whether it has no headers of its own but those of every JSON."""
         self.raw_headers = [
             (b"content-length", str(len(self.body)).encode()),
             (b"content-type", b"application/json"),

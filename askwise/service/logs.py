@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, NamedTuple
 
@@ -32,12 +33,12 @@ class NotedRequest(NamedTuple):
 
     def line(self, logger: str) -> str:
         """As JSON; in this way, as it is the one thing that is logged a thousand times a second."""
-        whom = "null" if self.address is None else quoted(without_secrets(self.address))
-        by = "" if self.key is None else f', "key": {quoted(self.key)}'
+        whom = "null" if self.address is None else _shown(self.address)
+        by = "" if self.key is None else f', "key": {_shown(self.key)}'
         return (
             f'{{"time": "{_moment(self.time)}", "level": "info", "logger": "{logger}", '
             f'"event": "request", "id": "{self.id}", '
-            f'"method": {quoted(without_secrets(self.method))}, "route": {quoted(self.route)}, '
+            f'"method": {_shown(self.method)}, "route": {_shown(self.route)}, '
             f'"status": {self.status}, "ms": {1000 * self.seconds:.2f}, "address": {whom}{by}}}'
         )
 
@@ -77,8 +78,20 @@ class RequestLog:
             self._logger.handle(RequestsRecord(self._logger.name, waiting))
 
 
+@lru_cache(maxsize=4096)
+def _shown(text: str) -> str:
+    """A text as JSON, without secrets; the same few come again and again."""
+    return quoted(without_secrets(text))
+
+
 def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+    whole = int(seconds // 1)
+    return f"{_second(whole)}.{int((seconds - whole) * 1000):03d}+00:00"
+
+
+@lru_cache(maxsize=2)
+def _second(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 class JsonLines(logging.Formatter):

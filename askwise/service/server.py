@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from askwise.core.errors import InvalidParameter
 from askwise.service import logs, signals
+from askwise.service.garbage import search_less_for_garbage
 from askwise.service.settings import Settings
 from askwise.store import Store
 
@@ -86,6 +87,7 @@ def run(
             from askwise.service.app import make_app
 
             application = make_app(settings, store)
+            search_less_for_garbage()
         config = uvicorn.Config(
             application,  # type: ignore[arg-type]
             factory=processes > 1,

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import uvicorn
 
 from askwise.service import server as running
 from askwise.service.app import make_app
-from askwise.service.middleware import slow_clients
+from askwise.service.middleware import requests, slow_clients
 from askwise.service.settings import Settings
 from tests.service.refusals import LARGEST
 
@@ -195,3 +197,53 @@ def test_an_ordinary_connection_stays_open_for_many_requests(address: Address) -
         for _ in range(5):
             link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert reply_on(link).startswith(b"HTTP/1.1 200 ")
+
+
+def test_a_reply_of_json_goes_out_in_one_piece_and_says_what_it_says_in_two(
+    address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = slow_clients.Protocol.connection_made
+    pieces: list[bytes] = []
+
+    def watch(self: slow_clients.Protocol, transport: asyncio.Transport) -> None:
+        made(self, transport)
+        self.transport = Watched(transport, pieces)
+
+    monkeypatch.setattr(slow_clients.Protocol, "connection_made", watch)
+    found = []
+    for whole in (True, False):
+        if not whole:
+            monkeypatch.setattr(requests, "write_whole", lambda *_: False)
+        for end in (b"\r\n", b"Connection: close\r\n\r\n"):
+            with socket.create_connection(address, timeout=60) as link:
+                pieces.clear()
+                for _ in range(2 if end == b"\r\n" else 1):  # a connection goes on after it
+                    link.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + end)
+                    reply = reply_on(link)
+                assert (b"connection: close" in reply) == (end != b"\r\n")
+                if end != b"\r\n":
+                    assert link.recv(1) == b"", "the connection is closed"
+                assert len(pieces) == (1 if whole else 2) * (2 if end == b"\r\n" else 1)
+                found.append(parts_of(reply))
+    assert found[:2] == found[2:]
+
+
+class Watched:
+    """A transport that notes what is written."""
+
+    def __init__(self, transport: asyncio.Transport, pieces: list[bytes]) -> None:
+        self._transport, self._pieces = transport, pieces
+
+    def write(self, data: bytes) -> None:
+        self._pieces.append(bytes(data))
+        self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+def parts_of(reply: bytes) -> tuple[bytes, list[bytes], bytes]:
+    """Its first line, its headers but for those of one moment or request, and its body."""
+    head, _, body = reply.partition(b"\r\n\r\n")
+    first, *lines = head.split(b"\r\n")
+    return first, sorted(each for each in lines if not each.startswith((b"date", b"x-req"))), body

@@ -10,8 +10,8 @@ import numpy as np
 
 from askwise.auditing.intervals import Interval
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views.worker_pace import WorkerPace
 from askwise.campaign.views.quality import ENOUGH_TRUTHS, chernoff, clopper_pearson
+from askwise.campaign.views.worker_pace import WorkerPace
 from askwise.campaign.views.workers import WorkerSummary, workers
 from askwise.core.arrays import Array
 from askwise.core.json_types import Count, Id, Positive

@@ -25,8 +25,10 @@ from askwise.service.errors import (
     unauthorized,
 )
 from askwise.service.incoming_request import IncomingRequest
+from askwise.service.json_reply import JsonReply
 from askwise.service.logs import NotedRequest, RequestLog
 from askwise.service.middleware.rates import Buckets, bucket_of
+from askwise.service.middleware.whole_replies import write_whole
 from askwise.service.settings import Settings
 from askwise.service.shares import Place, Shares, campaign_in
 from askwise.service.threads import Threads
@@ -100,6 +102,7 @@ class RequestMiddleware:
         if settings.https:
             headers["Strict-Transport-Security"] = "max-age=31536000"
         self.headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        self.lines = b"".join(b"%b: %b\r\n" % pair for pair in self.headers)
         self.log = RequestLog(log)
         self.prefix = secrets.token_hex(4)
         self.numbers = itertools.count()
@@ -207,7 +210,7 @@ class _Exchange:
         return message
 
     async def reply(self, reply: Response) -> None:
-        """Send a reply, in two pieces if it is whole already."""
+        """Send a reply, in one piece if it is plain JSON and in two if it is whole otherwise."""
         if type(reply).__call__ is not Response.__call__ or reply.background is not None:
             await reply(self.scope, self.receive, self.send)
             return
@@ -215,6 +218,10 @@ class _Exchange:
             reply = instead
         self.status = reply.status_code
         self.place.give_back()
+        if isinstance(reply, JsonReply) and reply.is_plain and not self.bare:
+            headers = b"%bx-request-id: %b\r\n" % (self.gate.lines, self.number.encode())
+            if write_whole(self._send, reply, headers):
+                return
         await self._send(
             {
                 "type": "http.response.start",
