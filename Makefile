@@ -87,11 +87,11 @@ test-slow: .venv/.ready ## run every test, the slow ones too
 	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call MARKED,compiled) $(SPREAD) -m compiled
 	@$(MAKE) test-bounds CHECK=checked GROUPS="$(SPREAD)"
 
-lint: .venv/.ready ## check style, format, types, the direction of imports and that none go in circles
-	@$(MAKE) -j $(JOBS) --output-sync lint-types lint-rest
+lint: .venv/.ready ## check style, format, types, the direction of imports, and that tests are found
+	@$(MAKE) -j $(JOBS) --output-sync lint-types lint-rest lint-tests
 
 # Types take longer than all the rest, so they are checked beside it.
-.PHONY: lint-types lint-rest
+.PHONY: lint-types lint-rest lint-tests
 lint-types: .venv/.ready
 	@echo "== mypy";         $(BIN)/mypy
 
@@ -100,6 +100,11 @@ lint-rest: .venv/.ready
 	@echo "== ruff format";  $(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }
 	@echo "== lint-imports"; $(BIN)/lint-imports --no-logo
 	@echo "== floor plan";   $(BIN)/python scripts/floor_plan.py > /dev/null || { $(BIN)/python scripts/floor_plan.py | tail -3; exit 1; }
+
+# What pytest has rewritten here, the processes of a test run need not each rewrite once more.
+lint-tests: .venv/.ready
+	@echo "== every test can be found"
+	@found=$$($(PYTEST) --collect-only -m "") || { tail -40 <<< "$$found"; exit 1; }
 
 format: .venv/.ready ## put the code into the house format
 	@$(BIN)/ruff check --quiet --fix-only .
