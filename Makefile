@@ -4,8 +4,9 @@ MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
 
 PYTHON ?= python3
+CORES := $(shell getconf _NPROCESSORS_ONLN)
 # One more than there are cores: tests that wait for servers and ends leave one idle else.
-JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+JOBS ?= $(shell expr $(CORES) + 1)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # pytest keeps the test files, and the plug-ins, that it has rewritten: else it does so every time.
@@ -14,8 +15,8 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q
 # is through first takes over from the others.
 SPREAD = -n $(JOBS) --dist worksteal
 # With the compiler, tests that need the same loop are one group in one process: so that it is
-# compiled once.
-GROUPS = -n $(JOBS) --dist loadgroup
+# compiled once. They run beside the quick suite, so they get half of the cores.
+GROUPS = -n $(shell expr \( $(CORES) + 1 \) / 2) --dist loadgroup
 
 # The build backend comes from the lock; its remarks on editable installs are no news.
 INSTALL_SELF := PYTHONWARNINGS=ignore $(PIP) install --no-deps --no-build-isolation --editable .
@@ -48,19 +49,28 @@ demo-live: .venv/.serve-ready ## watch a labelling campaign on the dashboard; Ct
 serve: .venv/.serve-ready ## serve campaigns: API, page for workers, dashboard; Ctrl-C ends it
 	@$(BIN)/askwise serve $(if $(STORE),--store $(STORE)) $(SERVE)
 
-test: .venv/.ready ## run the quick suite, then with the compiler what is about compiling
+test: .venv/.ready ## run the quick suite, and with the compiler what is about compiling
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
 	@$(GET_MODEL)
+	@mkdir -p .pytest_cache; said=$$(mktemp .pytest_cache/compiled.XXXXXX); \
+	$(MAKE) -j 2 --output-sync test-compiled test-bounds > "$$said" 2>&1 & compiled=$$!; \
+	$(MAKE) test-quick; quick=$$?; \
+	wait $$compiled; compiled=$$?; cat "$$said"; rm "$$said"; exit $$((quick || compiled))
+
+# What test is made of. What compiles runs beside the quick suite and ends before it does: no core
+# waits for the last tests of one part before the next begins. What they say comes at the end.
+.PHONY: test-quick test-compiled test-bounds
+test-quick: .venv/.ready
 	@echo "== quick suite and docstrings, without the compiler"
 	@$(PYTEST) $(SPREAD)
+
+test-compiled: .venv/.ready
 	@echo "== what is about compiling"
 	@ASKWISE_JIT= $(PYTEST) $(call MARKED,compiled) $(GROUPS) -m "compiled and not slow and not checked"
-	@$(MAKE) test-bounds
 
 # CHECK chooses among the tests marked checked; test-slow leaves none of them out, and runs them
 # without the checks too: here that would compile every loop twice.
-.PHONY: test-bounds
 test-bounds: CHECK = checked and not slow
 test-bounds: .venv/.ready
 	@echo "== compiled loops with array bounds checked"
@@ -77,11 +87,11 @@ test-slow: .venv/.ready ## run every test, the slow ones too
 	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call MARKED,compiled) $(SPREAD) -m compiled
 	@$(MAKE) test-bounds CHECK=checked GROUPS="$(SPREAD)"
 
-lint: .venv/.ready ## check style, format, types, the direction of imports and that none go in circles
-	@$(MAKE) -j $(JOBS) --output-sync lint-types lint-rest
+lint: .venv/.ready ## check style, format, types, the direction of imports, and that tests are found
+	@$(MAKE) -j $(JOBS) --output-sync lint-types lint-rest lint-tests
 
 # Types take longer than all the rest, so they are checked beside it.
-.PHONY: lint-types lint-rest
+.PHONY: lint-types lint-rest lint-tests
 lint-types: .venv/.ready
 	@echo "== mypy";         $(BIN)/mypy
 
@@ -90,6 +100,11 @@ lint-rest: .venv/.ready
 	@echo "== ruff format";  $(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }
 	@echo "== lint-imports"; $(BIN)/lint-imports --no-logo
 	@echo "== floor plan";   $(BIN)/python scripts/floor_plan.py > /dev/null || { $(BIN)/python scripts/floor_plan.py | tail -3; exit 1; }
+
+# What pytest has rewritten here, the processes of a test run need not each rewrite once more.
+lint-tests: .venv/.ready
+	@echo "== every test can be found"
+	@found=$$($(PYTEST) --collect-only -m "") || { tail -40 <<< "$$found"; exit 1; }
 
 format: .venv/.ready ## put the code into the house format
 	@$(BIN)/ruff check --quiet --fix-only .

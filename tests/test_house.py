@@ -13,14 +13,21 @@ from scripts import floor_plan
 PACKAGE = Path(__file__).parent.parent / "askwise"
 
 
+@pytest.fixture(scope="module")
+def imports() -> dict[str, set[str]]:
+    """What each module imports; read once, as to parse the package takes seconds."""
+    known = floor_plan.modules_of(PACKAGE)
+    return {name: floor_plan.imports_of(name, path, known) for name, path in known.items()}
+
+
 @pytest.mark.parametrize("depth", [2, 3])
-def test_no_folders_import_each_other_in_a_circle(depth: int) -> None:
+def test_no_folders_import_each_other_in_a_circle(depth: int, imports: dict[str, set[str]]) -> None:
     known = floor_plan.modules_of(PACKAGE)
     rooms = {name: floor_plan.room_of(name, path, depth, known) for name, path in known.items()}
     edges: dict[str, set[str]] = defaultdict(set)
     allowed = floor_plan.allowed_upward(PACKAGE.parent / "pyproject.toml")
-    for name, path in known.items():
-        for other in floor_plan.imports_of(name, path, known):
+    for name, others in imports.items():
+        for other in others:
             if rooms[name] != "." and (name, other) not in allowed:
                 edges[rooms[name]].add(rooms[other])
     for room in list(edges):
@@ -53,9 +60,8 @@ def test_one_class_name_has_one_meaning() -> None:
     assert set(shared) == {"State", "Params"}, shared
 
 
-def test_pages_import_nothing_from_routes() -> None:
-    known = floor_plan.modules_of(PACKAGE)
-    pages = [name for name in known if ".service.dashboard" in name or ".service.work" in name]
+def test_pages_import_nothing_from_routes(imports: dict[str, set[str]]) -> None:
+    pages = [name for name in imports if ".service.dashboard" in name or ".service.work" in name]
     for name in pages:
-        others = floor_plan.imports_of(name, known[name], known)
-        assert not {other for other in others if other.startswith("askwise.service.api.routes")}
+        routes = {other for other in imports[name] if ".service.api.routes" in other}
+        assert not routes

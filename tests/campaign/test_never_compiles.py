@@ -92,7 +92,7 @@ def test_neither_writing_nor_reading_nor_folding_starts_the_compiler(tmp_path: P
 def test_what_was_compiled_before_is_used_and_the_log_is_the_same() -> None:
     warmed = subprocess.run(
         [sys.executable, "-c", "from askwise.cli.main import run; run()", "warm", "round-robin"],
-        env=environment(ASKWISE_JIT=None),
+        env=environment(ASKWISE_JIT=None, NUMBA_CACHE_DIR=None),
         capture_output=True,
         text=True,
         check=False,

@@ -177,7 +177,7 @@ def test_a_tie_at_the_horizon_goes_to_no_option_by_its_place(label: str) -> None
 @pytest.mark.parametrize("label", [*stopping.names(), *VARIANTS])
 def test_confidence_is_a_probability_and_the_option_is_there(label: str) -> None:
     rng = np.random.default_rng(3)
-    for _ in range(12):
+    for _ in range(4):
         question = Question(from_label(label))
         for _ in range(14):
             question.say("abc"[rng.integers(3)], "xy"[rng.integers(2)])

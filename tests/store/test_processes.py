@@ -101,7 +101,7 @@ def test_two_processes_that_append_to_one_store_lose_nothing(url: str) -> None:
     assert sorted(keys) == sorted(f"{worker}:{n}" for worker in "ab" for n in range(writes))
 
 
-@pytest.mark.parametrize("attempt", range(2))
+@pytest.mark.parametrize("attempt", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_processes_that_create_the_same_store_at_once_agree(attempt: int, url: str) -> None:
     writers = [start(url, worker, 1) for worker in "abcd"]
     for writer in writers:
