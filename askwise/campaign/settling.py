@@ -89,6 +89,7 @@ def _check_late(name: str, state: CampaignState, call: PendingCall) -> None:
     audits = bool(book.workers[worker, c.AUDITS])
     again = not (may_audit if audits else queries.may_put)(book, call.task, worker)
     refusals: dict[Reason, tuple[bool, str]] = {
+        "task_removed": (call.task in state.ledger.removed, "its task was removed"),
         "task_closed": (book.tasks[call.task, c.CLOSED] and not audits, "its task is closed"),
         "campaign_stopped": (ledger.total(c.STOPPED) > 0, "the campaign was stopped"),
         "worker_limit_reached": (full, "its worker has reached their limit"),

@@ -245,6 +245,12 @@ class CampaignState:
             return Done("tasks")
         return choice
 
+    @property
+    def title(self) -> str | None:
+        """What the campaign is called, if it was given a title."""
+        content = self.spec.content
+        return self.ledger.title or (content.title if content is not None else None) or None
+
     def settled(self) -> Array:
         """Whether each task has its answer, a cell a task: nobody has to be asked about it again.
 

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
 from askwise.core.choices import Assignment
@@ -32,6 +33,9 @@ class Write:
 
     def emit(self, kind: Kind, **fields: Any) -> Event:
         """Make an event the next of the log, and fold it."""
+        if self.ledger.archived and kind != Kind.UNARCHIVED:
+            message = f"campaign {self.name!r} is archived: unarchive it before you change it"
+            raise conflict("campaign_archived", "name", message)
         event = Event(kind, seq=self.state.seq + 1, time=self.now, key=self.key, **fields)
         self.state.fold(event)
         self.events.append(event)

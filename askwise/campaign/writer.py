@@ -33,6 +33,7 @@ from askwise.campaign.state import CampaignState, version_of
 from askwise.campaign.verbs import Verbs
 from askwise.core.errors import AskwiseError, Conflict, StoreError
 from askwise.core.event_columns import EventColumns
+from askwise.core.events import Kind
 from askwise.store import Reply, Snapshot, Store
 
 T = TypeVar("T")
@@ -92,6 +93,8 @@ class Writer:
         self._writing = False
         self._waiting: deque[Request] = deque()
         self._state: CampaignState | None = None
+        self._is_current = False
+        """Whether ``spec`` was read a moment ago, as the log was found to be rewritten."""
         self._saved = 0
         """Position of the newest snapshot that we know of."""
         self._mark = 0
@@ -261,9 +264,12 @@ class Writer:
             if inside:
                 state = self._loaded()
                 with self.store.write(self.name) as transaction:
-                    tail = transaction.tail(state.seq)
-                    self._shared = SHARED_FOR if tail else max(0, self._shared - 1)
-                    self._fold(state, EventColumns.of(tail))
+                    tail = EventColumns.of(transaction.tail(state.seq))
+                    self._shared = SHARED_FOR if len(tail) else max(0, self._shared - 1)
+                    if Kind.RENAMED in tail.kinds:
+                        state = self._reloaded()
+                    else:
+                        self._fold(state, tail)
                     before = state.seq
                     work = self._work(group, state, transaction.replies(keys))
                     work.append_to(transaction, before)
@@ -345,6 +351,8 @@ class Writer:
         """The state at the end of the log; hold ``lock`` while you use it."""
         state = self._loaded()
         for columns in self._stretches(state):
+            if Kind.RENAMED in columns.kinds:
+                return self._reloaded()
             self._fold(state, columns)
         return state
 
@@ -396,9 +404,21 @@ class Writer:
             state, self._saved = self._nearest(None)
             # Before any transaction: nobody else has to wait while a long log is folded.
             for columns in self._stretches(state):
+                if Kind.RENAMED in columns.kinds and not self._is_current:
+                    return self._reloaded()
                 folding.fold(state, columns)
             self._state = state
         return self._state
+
+    def _reloaded(self) -> CampaignState:
+        """The state of a log that was rewritten: what was read of the campaign had an old name."""
+        self._state = None
+        self.spec = Spec.from_json(self.store.spec(self.name))
+        self._is_current = True
+        try:
+            return self._loaded()
+        finally:
+            self._is_current = False
 
     def _nearest(self, upto: int | None) -> tuple[CampaignState, int]:
         """The state at the newest snapshot (not beyond ``upto``), or at the beginning."""

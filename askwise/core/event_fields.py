@@ -124,7 +124,7 @@ class KindFields:
     types: Mapping[str, Any] = field(default_factory=dict)
 
 
-ClosedFor = Literal["confident", "low_confidence", "over_budget", "closed", "frozen"]
+ClosedFor = Literal["confident", "low_confidence", "over_budget", "closed", "frozen", "removed"]
 """Why a task was closed."""
 
 _CALL = ("assignment", "worker")
@@ -217,6 +217,15 @@ FIELDS: dict[Kind, KindFields] = {
         types={"why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]},
     ),
     Kind.COMMENTED: KindFields("Somebody wrote a comment on a task.", ("task", "by", "text")),
+    Kind.ARCHIVED: KindFields("The campaign was put away: it is read only until UNARCHIVED."),
+    Kind.UNARCHIVED: KindFields("The campaign is as it was before it was archived."),
+    Kind.RETITLED: KindFields(
+        "The campaign was given a title; without a text it has the first one again.", (), ("text",)
+    ),
+    Kind.RENAMED: KindFields(
+        "A worker's id was replaced by this one in the whole log; the old one is nowhere.",
+        ("worker",),
+    ),
 }
 """What each kind of event has."""
 

@@ -45,6 +45,10 @@ class Kind(IntEnum):
     LABELLED = 21
     FLAGGED = 22
     COMMENTED = 23
+    ARCHIVED = 30
+    UNARCHIVED = 31
+    RETITLED = 32
+    RENAMED = 33
 
 
 class Fact(NamedTuple):
@@ -123,8 +127,8 @@ class Event:
     note : str or None
         What a decision or a draw is for, in a word.
     outcome : str or None
-        Why a task was closed: the word of the stopping rule, ``closed`` by hand, or ``frozen`` for
-        an audit.
+        Why a task was closed: the word of the stopping rule, ``closed`` by hand, ``frozen`` for
+        an audit, or ``removed`` from the campaign.
     confidence : float or None
         How sure the answer was when the task was closed.
     rests_on : RestsOn or None
@@ -157,7 +161,7 @@ class Event:
     by : str or None
         Who set the label, or wrote the comment.
     text : str or None
-        The comment.
+        The comment, or the title of the campaign.
     """
 
     kind: Kind

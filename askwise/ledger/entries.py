@@ -26,8 +26,17 @@ class Entry(NamedTuple):
     cost: int
 
 
-TEACHES_NOTHING = frozenset((Kind.RENEWED, Kind.LABELLED, Kind.FLAGGED, Kind.COMMENTED))
+TEACHES_NOTHING = frozenset(
+    (
+        *(Kind.RENEWED, Kind.LABELLED, Kind.FLAGGED, Kind.COMMENTED),
+        *(Kind.ARCHIVED, Kind.UNARCHIVED, Kind.RETITLED, Kind.RENAMED),
+    )
+)
 """Events from which policies and rules learn nothing; a label that is true comes with a TRUTH."""
+
+
+REMOVED = "removed"
+"""The outcome of a task that was taken out of the campaign before anybody had answered it."""
 
 
 class SetLabel(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from askwise.core.labels import Label
 from askwise.core.problem import Problem, Task, Worker
-from askwise.ledger.entries import Overrun, SetLabel
+from askwise.ledger.entries import REMOVED, Overrun, SetLabel
 from askwise.ledger.pilots import PilotRecord
 
 
@@ -30,6 +30,9 @@ class NamedParts(Protocol):
     labels: dict[int, SetLabel]
     flags: dict[int, list[int]]
     comments: dict[int, list[int]]
+    removed: set[int]
+    archived: bool
+    title: str | None
     draws: list[dict[str, Any]]
     pilot: PilotRecord | None
     failures: dict[int, Counter[str]]
@@ -53,6 +56,8 @@ def freeze_names(ledger: NamedParts) -> Callable[[], str]:
         "flags": [[task, list(seqs)] for task, seqs in ledger.flags.items()],
         "comments": [[task, list(seqs)] for task, seqs in ledger.comments.items()],
         "overruns": [[at, *overrun] for at, overrun in ledger.overruns.items()],
+        "archived": ledger.archived,
+        "title": ledger.title,
     }
 
     def write() -> str:
@@ -91,3 +96,5 @@ def restore_names(ledger: NamedParts, names: str) -> None:
     ledger.labels = {task: SetLabel(*label) for task, *label in raw.get("labels", ())}
     ledger.flags = dict(raw.get("flags", ()))
     ledger.comments = dict(raw.get("comments", ()))
+    ledger.removed = {task for task, (_, why) in ledger.closings.items() if why == REMOVED}
+    ledger.archived, ledger.title = raw.get("archived", False), raw.get("title")

@@ -93,7 +93,7 @@ def fold_stretch(
         if at == MISFIT:
             return line
         remark = kind == k.LABELLED or kind == k.FLAGGED or kind == k.COMMENTED
-        if remark or kind == k.RENEWED:
+        if remark or kind == k.RENEWED or kind >= k.ARCHIVED:
             continue  # nothing to learn from
         if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.

@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from askwise.service.idempotency import was_made
 from askwise.store import Change, Store
+from askwise.store.records import ABSENCES
 
-_KIND = "absence"
+_KIND = ABSENCES
 _FRESH = 1.0
 """Seconds for which a look-up is trusted; what this process changes it knows at once."""
 

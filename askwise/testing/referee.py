@@ -10,6 +10,7 @@ from askwise.core.events import Event, Kind
 from askwise.core.money import to_micro
 from askwise.core.problem import UNLIMITED, Problem, Worker
 from askwise.ledger import columns as c
+from askwise.ledger.entries import REMOVED
 from askwise.ledger.ledger import Ledger
 
 
@@ -200,7 +201,12 @@ class Referee:
             assert event.assignment in self.out, f"{event.assignment} is flagged, and not out"
             assert event.why, f"{event.assignment} is flagged without a reason"
         elif kind == Kind.CLOSED:
-            del self.open_tasks[event.task]
+            was_open = self.open_tasks.pop(event.task, None)
+            if event.outcome == REMOVED:
+                answered = {self.work[seq].task for seq in (*self.out, *self.settled)}
+                assert event.task not in answered, f"{event.task} is removed, and in use"
+            else:
+                assert was_open is not None, f"{event.task} is closed twice"
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)
         elif kind == Kind.ADDED:
             self._open([raw["id"] for raw in event.tasks or ()])

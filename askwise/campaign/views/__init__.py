@@ -4,7 +4,7 @@ A view is read off the state that ``Campaign.reading()`` lends, in O(tasks + wor
 and changes nothing.
 """
 
-from askwise.campaign.views.answers import Answer, KeptAnswers, answers
+from askwise.campaign.views.answers import Answer, KeptAnswers, answers, in_campaign
 from askwise.campaign.views.assignments import Handed, assignment_id, handed, outstanding
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.contested import Contested, contested
@@ -55,6 +55,7 @@ __all__ = [
     "explain",
     "forecast",
     "handed",
+    "in_campaign",
     "outcomes",
     "outstanding",
     "over",
