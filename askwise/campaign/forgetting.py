@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ from askwise.core.errors import Conflict
 from askwise.core.events import Event, Kind
 from askwise.core.fields import check_id
 from askwise.ledger import columns as c
-from askwise.store import Reply, Store
+from askwise.store import Change, Reply, Store
 from askwise.store.amending import Amending, amending
 from askwise.store.event_rows import EventRow, encode
 
@@ -133,8 +133,13 @@ class Renaming:
         return self._one(value)
 
 
-def delete(store: Store, name: str) -> None:
+def delete(store: Store, name: str, also: Sequence[Change] = ()) -> None:
     """Delete a campaign that nobody has answered, with its links, webhooks and what is out.
+
+    Parameters
+    ----------
+    also : sequence of Change
+        Records that are changed with it.
 
     Raises
     ------
@@ -151,7 +156,7 @@ def delete(store: Store, name: str) -> None:
             )
             raise conflict("campaign_answered", "name", message)
         try:
-            if target.delete(name, state.seq, belongings.removals(target, name)):
+            if target.delete(name, state.seq, [*belongings.removals(target, name), *also]):
                 target.scrub()
                 return
         except Conflict as error:
@@ -161,7 +166,12 @@ def delete(store: Store, name: str) -> None:
 
 
 def forget_worker(
-    store: Store, name: str, worker: str, time: float, pseudonym: str | None = None
+    store: Store,
+    name: str,
+    worker: str,
+    time: float,
+    pseudonym: str | None = None,
+    also: Sequence[Change] = (),
 ) -> str:
     """Replace a worker's id by a pseudonym wherever the store has it in this campaign.
 
@@ -177,6 +187,8 @@ def forget_worker(
         When this is, in seconds since 1970.
     pseudonym : str, optional
         What to call them; made up at random by default. Nobody of the campaign is called so.
+    also : sequence of Change
+        Records that are changed with it.
 
     Returns
     -------
@@ -198,7 +210,7 @@ def forget_worker(
         changes = belongings.renamings(target, name, worker, new, renaming.json)
         events = _events(kinds, state.seq, time, new)
         try:
-            if target.rewrite(name, state.seq, renaming, events, changes):
+            if target.rewrite(name, state.seq, renaming, events, [*changes, *also]):
                 target.scrub()
                 return new
         except Conflict as error:

@@ -93,8 +93,8 @@ class Writer:
         self._writing = False
         self._waiting: deque[Request] = deque()
         self._state: CampaignState | None = None
-        self._is_current = False
-        """Whether ``spec`` was read a moment ago, as the log was found to be rewritten."""
+        self._renamed = 0
+        """The RENAMED after which ``spec`` was read, as it was met."""
         self._saved = 0
         """Position of the newest snapshot that we know of."""
         self._mark = 0
@@ -266,8 +266,8 @@ class Writer:
                 with self.store.write(self.name) as transaction:
                     tail = EventColumns.of(transaction.tail(state.seq))
                     self._shared = SHARED_FOR if len(tail) else max(0, self._shared - 1)
-                    if Kind.RENAMED in tail.kinds:
-                        state = self._reloaded()
+                    if renamed := self._renamed_in(tail):
+                        state = self._reloaded(renamed)
                     else:
                         self._fold(state, tail)
                     before = state.seq
@@ -351,8 +351,8 @@ class Writer:
         """The state at the end of the log; hold ``lock`` while you use it."""
         state = self._loaded()
         for columns in self._stretches(state):
-            if Kind.RENAMED in columns.kinds:
-                return self._reloaded()
+            if renamed := self._renamed_in(columns):
+                return self._reloaded(renamed)
             self._fold(state, columns)
         return state
 
@@ -404,21 +404,22 @@ class Writer:
             state, self._saved = self._nearest(None)
             # Before any transaction: nobody else has to wait while a long log is folded.
             for columns in self._stretches(state):
-                if Kind.RENAMED in columns.kinds and not self._is_current:
-                    return self._reloaded()
+                if renamed := self._renamed_in(columns):
+                    return self._reloaded(renamed)
                 folding.fold(state, columns)
             self._state = state
         return self._state
 
-    def _reloaded(self) -> CampaignState:
+    def _renamed_in(self, columns: EventColumns) -> int:
+        """The last RENAMED that came after the campaign was read here; 0 if none did."""
+        renamed = columns.last_of(Kind.RENAMED)
+        return renamed if renamed > self._renamed else 0
+
+    def _reloaded(self, renamed: int) -> CampaignState:
         """The state of a log that was rewritten: what was read of the campaign had an old name."""
-        self._state = None
+        self._state, self._renamed = None, renamed
         self.spec = Spec.from_json(self.store.spec(self.name))
-        self._is_current = True
-        try:
-            return self._loaded()
-        finally:
-            self._is_current = False
+        return self._loaded()
 
     def _nearest(self, upto: int | None) -> tuple[CampaignState, int]:
         """The state at the newest snapshot (not beyond ``upto``), or at the beginning."""

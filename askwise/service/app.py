@@ -16,12 +16,14 @@ from askwise.service.api.routes import (
     health,
     judges,
     keys,
+    undoing,
     workers,
 )
 from askwise.service.api.routes import webhooks as webhook_routes
 from askwise.service.auth.identity import Identities
 from askwise.service.availability import Availability
 from askwise.service.dashboard import campaign, home, manage, new_campaign, review, sign_in
+from askwise.service.dashboard import undoing as undoing_pages
 from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
 from askwise.service.judges import JudgePanel, JudgeRuns
@@ -100,8 +102,14 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
         opened.close()
         middleware.log.write()
 
-    api = (campaigns, workers, assignments, judges, catalogue, webhook_routes, keys, health)
-    pages = (sign_in, reference, page, home, new_campaign, campaign, review, manage, webhook_pages)
+    api = (
+        *(campaigns, undoing, workers, assignments, judges),
+        *(catalogue, webhook_routes, keys, health),
+    )
+    pages = (
+        *(sign_in, reference, page, home, new_campaign, campaign, review),
+        *(manage, undoing_pages, webhook_pages),
+    )
     routes = [route for module in (*api, *pages) for route in module.router.routes]
     app = Application(
         routes,

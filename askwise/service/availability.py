@@ -46,6 +46,10 @@ class Availability:
             changes = [Change(_KIND, id, before, body), *([] if note is None else [note])]
             if self._store.change(changes):
                 break
+        self.look_again(campaign)
+
+    def look_again(self, campaign: str) -> None:
+        """Trust no look-up of before: somebody is called otherwise now."""
         self._changes += 1
         self._seen.pop(campaign, None)
 

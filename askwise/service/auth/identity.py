@@ -182,6 +182,11 @@ class Identities:
                 self._seen.pop(record.id, None)
                 return _issued(Record(kind, record.id, after))
 
+    def look_again(self) -> None:
+        """Trust no look-up of before: tokens have changed, or are gone."""
+        self._ended += 1
+        self._seen.clear()
+
     # Recognising them.
 
     def known(self, secret: str) -> Identity | None:

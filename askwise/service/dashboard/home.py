@@ -7,6 +7,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from askwise.core.keys import Key
+from askwise.service.api.shapes.requests import Archived
 from askwise.service.auth.identity import ROLES
 from askwise.service.dashboard.new_campaign import first_step
 from askwise.service.dashboard.visit import Form, Owning, Viewing, Visit, back, cut, do
@@ -18,16 +19,23 @@ PageNumber = Annotated[int, Field(ge=1, le=10**9)]
 
 
 @router.get("/dashboard")
-def campaigns(visit: Viewing, page: PageNumber = 1) -> Response:
-    """All campaigns at a glance."""
+def campaigns(visit: Viewing, page: PageNumber = 1, archived: Archived = "no") -> Response:
+    """All campaigns at a glance; those that were archived on a page of their own."""
     visit.overviews.warm()
-    names = visit.service.campaigns.store.names()
+    away = archived == "yes"
+    names = visit.service.campaigns.listed(archived=away)
     shown = cut(len(names), page)
     rows, broken = visit.service.campaigns.each(
         names[shown.start : shown.end], visit.overviews.glance
     )
     return visit.page(
-        "dashboard/campaigns.html", rows=rows, broken=broken, cut=shown, **first_step(visit)
+        "dashboard/campaigns.html",
+        rows=rows,
+        broken=broken,
+        cut=shown,
+        archived=away,
+        elsewhere=len(visit.service.campaigns.listed(archived=not away)),
+        **first_step(visit),
     )
 
 

@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 from askwise.campaign import Campaign, views
 from askwise.campaign.state import CampaignState
 from askwise.core.arrays import Array
+from askwise.core.events import Kind
 from askwise.ledger import columns as c
 from askwise.service.open_campaigns import OpenCampaigns
 
@@ -172,6 +173,8 @@ class _Watched:
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Held while the timeline is read or fed."""
     feeding: Future[None] | None = None
+    renamed: int = 0
+    """The last event after which the timeline was begun anew."""
 
 
 class Overviews:
@@ -330,6 +333,14 @@ class Overviews:
             columns = self._campaigns.store.columns(name, after, after + PIECE, timed=True)
             if not len(columns):
                 return
+            renamed = columns.last_of(Kind.RENAMED)
+            if renamed > watched.renamed:
+                # What was read before has a name that is in no log any more.
+                with self._campaigns.get(name).reading() as state:
+                    begun = views.Timeline(state.spec.problem)
+                with watched.lock:
+                    watched.timeline, watched.renamed = begun, renamed
+                continue
             with watched.lock:
                 watched.timeline.take_columns(columns)
         with self._lock:
@@ -347,6 +358,7 @@ def copied(state: CampaignState) -> CampaignState:
     ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
     ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
     ledger.labels, ledger.flags = ledger.labels.copy(), ledger.flags.copy()
+    ledger.removed = ledger.removed.copy()
     return made
 
 

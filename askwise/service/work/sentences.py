@@ -26,6 +26,7 @@ SENTENCES: dict[str, str] = {
     "pair_asked_again": "the question was put to you again",
     "worker_limit_reached": "you have reached your number of answers",
     "task_closed": "it is not needed any more",
+    "task_removed": "it is not needed any more",
     "unknown_task": "that question is not there",
     "unknown_assignment": "that question is not there",
     # Of the campaign.
@@ -60,7 +61,8 @@ NEVER_SHOWN: frozenset[str] = frozenset(
         # Of what only requesters and owners do.
         "campaign_exists", "campaign_paused", "campaign_not_paused", "task_exists", "truth_known",
         "already_running", "worker_exists", "no_newcomers", "no_tasks", "no_budget",
-        "unknown_policy", "unknown_key",
+        "unknown_policy", "unknown_key", "task_answered", "campaign_answered",
+        "campaign_not_archived", "assignments_out",
         "unknown_hook", "unknown_delivery", "unknown_export", "invalid_form", "not_certifying",
         "no_pilot", "judges_unavailable",
         # A stranger has a page of their own, which says what to do.
@@ -76,7 +78,10 @@ NEVER_SHOWN: frozenset[str] = frozenset(
 """Reasons that no worker's page meets; should one come all the same, it is told neutrally."""
 
 TOO_LATE: frozenset[str] = frozenset(
-    {"task_closed", "campaign_stopped", "worker_limit_reached", "pair_asked_again", "over_budget"}
+    {
+        *("task_closed", "task_removed", "campaign_stopped", "campaign_archived"),
+        *("worker_limit_reached", "pair_asked_again", "over_budget"),
+    }
 )
 """Why an answer that came after its time was not taken."""
 

@@ -54,9 +54,12 @@ async def create_campaign(
 
 
 @router.get("", reply=replies.CampaignsShape)
-def list_campaigns(service: d.Serving, caller: d.Viewer, page: d.NamedPage) -> Response:
-    """List the campaigns by name."""
-    names = [name for name in service.campaigns.store.names() if name > page.after]
+def list_campaigns(
+    service: d.Serving, caller: d.Viewer, page: d.NamedPage, archived: requests.Archived = "no"
+) -> Response:
+    """List the campaigns by name; those that were archived only if they are asked for."""
+    found = service.campaigns.listed(archived=archived == "yes")
+    names = [name for name in found if name > page.after]
     made = page.cut_named(names, str, str)
     items, broken = service.campaigns.each(made["items"], lambda name: status_of(service, name))
     return JsonReply({**made, "items": items, "unreadable": broken})
