@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import ask_tell, campaigns, catalogue, lab, serve, show
+from askwise.cli import archive, ask_tell, campaigns, catalogue, lab, serve, show
 from askwise.cli.aggregate import aggregate
-from askwise.cli.archive import archive
 from askwise.cli.backup import backup, restore
 from askwise.cli.certify import certify
 from askwise.cli.check import check
@@ -35,7 +34,8 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Make and change a campaign": (
         *(plan, new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
         *(campaigns.bid, campaigns.top_up, campaigns.close, campaigns.pause, campaigns.resume),
-        campaigns.stop,
+        *(campaigns.stop, archive.retitle, archive.remove, archive.archive, archive.unarchive),
+        *(archive.delete, archive.forget),
     ),
     "Ask and tell": (
         *(ask_tell.ask, ask_tell.tell, ask_tell.fail, ask_tell.truth, ask_tell.set_label),
@@ -45,7 +45,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(show.status, ask_tell.assignments, show.answers, show.certificate, show.payments),
         *(pilot, show.log, show.explain),
     ),
-    "Serve": (serve.serve, demo_live, warm, backup, restore, archive),
+    "Serve": (serve.serve, demo_live, warm, backup, restore),
     "Recorded answers": (aggregate, check, certify, replay),
 }
 """Commands by the heading that help shows them below, named as their functions."""

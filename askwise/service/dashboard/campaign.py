@@ -195,7 +195,10 @@ def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Re
     """A page whose parts are swapped while somebody watches."""
     is_overview = tab == "overview"
     seen = fragments.look(
-        visit, name, charts=is_overview, now=tab in ("overview", "workers") and _just_done(visit)
+        visit,
+        name,
+        charts=is_overview,
+        now=tab in ("overview", "workers", "tasks") and _just_done(visit),
     )
     parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
     said = {"of": tab, **wanted._asdict()}

@@ -212,6 +212,11 @@ class Overviews:
             self._warm = True
         self._do_later(lambda: importlib.import_module("matplotlib.backends.backend_svg"))
 
+    def drop(self, name: str) -> None:
+        """Let go of what was worked out of a campaign."""
+        with self._lock:
+            self._watched.pop(name, None)
+
     def glance(self, name: str) -> Glance:
         """A campaign at a glance, as it is now."""
 

@@ -71,6 +71,8 @@ async def forget(visit: Requesting, name: Name) -> Response:
     def work(form: Form) -> None:
         _check_sure(form, "an id that was replaced can't be brought back")
         undoing.forget(visit.service, name, form.text("worker"), None, form.key)
+        # It may have been worked out a moment ago, with the old id.
+        visit.overviews.drop(name)
 
     def again(**said: Any) -> Response:
         return show_manage(visit, name, **{**said, "field": "forgotten"})
