@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
@@ -107,6 +108,23 @@ async def lead_back(name: str, verb: str, worker: Worker) -> Response:
     return RedirectResponse(f"/work/{name}", 303)
 
 
+@router.post("/work/{name}/sign-out")
+async def sign_out(request: IncomingRequest, name: str, worker: Worker) -> Response:
+    """Let the browser forget the token; what they have out may be asked again."""
+    await form_of(request, worker.secret)
+    service = service_of(request)
+    assert worker.worker is not None
+    await service.threads.run(_release, service.campaigns.get(name), worker.worker)
+    reply = page("work/signed_out.html")
+    reply.delete_cookie(_cookie(name), path=f"/work/{name}")
+    return reply
+
+
+def _release(campaign: Campaign, worker: str) -> None:
+    with suppress(errors.Conflict):  # of an archived campaign, of which nothing is out
+        campaign.release(worker)
+
+
 def _cookie(campaign: str) -> str:
     return f"askwise_work_{campaign}"
 
@@ -129,6 +147,10 @@ class _Visit:
     def problem(self) -> Problem:
         with self.campaign.reading() as state:
             return state.spec.problem
+
+    def _title(self) -> str:
+        with self.campaign.reading() as state:
+            return state.title or self.name
 
     def _is_asked_once(self) -> bool:
         with self.campaign.reading() as state:
@@ -243,6 +265,7 @@ class _Visit:
             status=about.status,
             allow={"img-src": f"'self' {view.sources}"} if view.sources else None,
             campaign=self.name,
+            title=self._title(),
             own=own,
             state=state,
             about=about,

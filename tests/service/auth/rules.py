@@ -185,6 +185,7 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("POST", "/work/{name}/away"): inbox(),
     ("POST", "/work/{name}/back"): inbox(),
     ("POST", "/work/{name}/bid"): inbox(amount="0.2"),
+    ("POST", "/work/{name}/sign-out"): inbox(),
 }
 """Routes that take cookies: of a session, or of a worker."""
 
