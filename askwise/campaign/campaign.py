@@ -247,6 +247,10 @@ class Campaign(PreparingCampaign):
         """Reveal the true option of a task; the same again changes nothing, another is refused."""
         self._do("truth", key, Verbs.truth, task=task, option=option)
 
+    def truths(self, told: Mapping[str, str], key: str | None = None) -> None:
+        """Reveal the true options of many tasks in one write, all of them or none."""
+        self._do("truths", key, Verbs.tell_truths, told=dict(told))
+
     def set_label(
         self,
         task: str,

@@ -223,6 +223,11 @@ class Verbs(Write):
             )
             raise conflict("truth_known", field, message)
 
+    def tell_truths(self, told: dict[str, str]) -> None:
+        """Record the truths of many tasks."""
+        for task, option in told.items():
+            self.truth(task, option)
+
     def set_label(
         self, task: str, value: float | str, by: str, why: str | None = None, truth: bool = False
     ) -> None:

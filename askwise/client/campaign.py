@@ -143,6 +143,10 @@ class RemoteCampaign:
         """Reveal the true option of a task; the same again changes nothing, another is refused."""
         self._write("truth", {"task": task, "option": option}, key)
 
+    def truths(self, told: Mapping[str, str], key: str | None = None) -> None:
+        """Reveal the true options of many tasks in one write, all of them or none."""
+        self._write("truths", {"truths": dict(told)}, key)
+
     def set_label(
         self,
         task: str,

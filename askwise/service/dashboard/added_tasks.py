@@ -69,8 +69,7 @@ def _add_table(campaign: Campaign, file: HeldFile, form: Form) -> None:
     items = read_items(file, options=options, **columns)
     _refuse_many(len(items))
     campaign.add(tasks=items.tasks(campaign.content), key=form.key)
-    for task, option in items.truths.items():
-        campaign.truth(task, option)
+    campaign.truths(items.truths)
 
 
 def _lines(text: str) -> list[Any]:

@@ -187,8 +187,7 @@ def _create(visit: Visit, ordered: OrderedForm, form: Form) -> CreatedCampaign:
     name = str(create_once(visit.service, fields, form.key)["name"])
     campaign = visit.service.campaigns.get(name)
     truths = ordered.order.items.truths
-    for task, option in truths.items():
-        campaign.truth(task, option)
+    campaign.truths(truths)
     links = {}
     for person in ordered.order.people:
         body = requests.InviteBody(worker=person.id, lasts=None)

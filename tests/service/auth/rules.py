@@ -68,6 +68,7 @@ API: dict[tuple[str, str], Rule] = {
     ("POST", "/campaigns/{name}/label"): Rule("requester", body={"task": "t2", "value": "yes"}),
     ("POST", "/campaigns/{name}/comment"): Rule("requester", body={"task": "t2", "text": "Odd."}),
     ("POST", "/campaigns/{name}/truth"): Rule("requester", body={"task": "t1", "option": "yes"}),
+    ("POST", "/campaigns/{name}/truths"): Rule("requester", body={"truths": {"t1": "yes"}}),
     ("POST", "/campaigns/{name}/remove"): Rule("requester", body={"task": "t3"}),
     ("POST", "/campaigns/{name}/title"): Rule("requester", body={"title": "Cats"}),
     ("POST", "/campaigns/{name}/archive"): Rule("requester"),

@@ -128,6 +128,13 @@ def tell_truth(call: d.Change, body: requests.TruthBody) -> Response:
     return call.status()
 
 
+@router.post("/{name}/truths", reply=views.Status)
+def tell_truths(call: d.Change, body: requests.TruthsBody) -> Response:
+    """Reveal the true options of many tasks, all or none."""
+    call.campaign.truths(body.truths, call.key)
+    return call.status()
+
+
 @router.post("/{name}/label", reply=views.Status)
 def set_label(call: d.Change, body: requests.LabelBody) -> Response:
     """Set the label of a task by hand; it wins over answers, and can be set again."""

@@ -284,6 +284,14 @@ class TruthBody(TaskOnly, example={"task": "photo-1", "option": "yes"}):
     option: Id = Field(description="The option that is true.")
 
 
+class TruthsBody(Body, example={"truths": {"photo-1": "yes", "photo-2": "no"}}):
+    """The true options of tasks."""
+
+    truths: dict[Id, Annotated[str, Field(max_length=200)]] = Field(
+        description="The true option of each task, by its id."
+    )
+
+
 class LabelBody(
     TaskOnly, example={"task": "photo-1", "value": "yes", "why": "The tail is a cat's."}
 ):
