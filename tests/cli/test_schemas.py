@@ -146,6 +146,11 @@ def test_every_kind_of_event_that_there_is(
         call("renew", batch[0].id)
         audited.tell(batch[0].id, "cat")
     look("certified", explain=True)
+    call("retitle", "certified", "Certified cats")
+    call("archive", "certified")
+    call("unarchive", "certified")
+    call("forget", "certified", "vet", "--as", "w7")
+    look("certified", explain=False)
     logs = "".join(call("log", name).stdout for name in (cats, shop, "auction", "certified"))
     met = {line.split("\t")[2] for line in logs.splitlines()}
     assert met == {kind.name for kind in Kind} - {kind.name for kind in NOT_YET}

@@ -90,7 +90,7 @@ class SqlAmending(SqlArchiving, Amending):
                 values = [self._kept(text, "reply") for text in texts]
                 self._run(link, _REPLY, *values, campaign, self._kept(reply.key, "key"))
 
-    def _hold(self, link: Connection, name: str, expected_seq: int) -> tuple[int, str]:
+    def _hold(self, link: Any, name: str, expected_seq: int) -> tuple[int, str]:
         """Lock a campaign whose log is where it is expected; its number and its spec."""
         row = self._row(link, name)
         if row is None:
