@@ -148,10 +148,6 @@ class _Visit:
         with self.campaign.reading() as state:
             return state.spec.problem
 
-    def _title(self) -> str:
-        with self.campaign.reading() as state:
-            return state.title or self.name
-
     def _is_asked_once(self) -> bool:
         with self.campaign.reading() as state:
             worker = state.ledger.workers[state.ledger.worker_at(self.worker)]
@@ -265,7 +261,6 @@ class _Visit:
             status=about.status,
             allow={"img-src": f"'self' {view.sources}"} if view.sources else None,
             campaign=self.name,
-            title=self._title(),
             own=own,
             state=state,
             about=about,
