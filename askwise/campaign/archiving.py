@@ -31,7 +31,7 @@ from askwise.store.event_rows import EventRow, columns_of, unpack
 
 
 def archive(store: Store, name: str, directory: Path, time: float) -> ArchiveNote:
-    """Move the log of a campaign that was stopped to ``directory``/NAME.parquet.
+    """Move the log of a campaign that was stopped, or archived, to ``directory``/NAME.parquet.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def archive(store: Store, name: str, directory: Path, time: float) -> ArchiveNot
     Raises
     ------
     Conflict
-        It is not stopped, assignments are open, or it was written to meanwhile.
+        It is neither stopped nor archived, assignments are open, or it was written to meanwhile.
     InvalidParameter
         There is no such directory, or a file of this name with something else in it.
     StoreError
@@ -104,7 +104,7 @@ def _check_finished(seen: Status) -> None:
             "or expire them, before you archive it",
             field="name",
         )
-    if seen.state != "stopped":
+    if seen.state != "stopped" and not seen.archived:
         raise Conflict(
             f"campaign {seen.name!r} is {seen.state}: stop it before you archive it "
             f"(askwise stop {seen.name})",

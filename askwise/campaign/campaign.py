@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import timedelta
 from typing import Any
 
+from askwise.campaign import undoing
 from askwise.campaign.holding import Holding
 from askwise.campaign.preparing import as_number
 from askwise.campaign.requests import Crew
@@ -253,6 +254,10 @@ class Campaign(RevisableCampaign):
         """Reveal the true option of a task; the same again changes nothing, another is refused."""
         self._do("truth", key, Verbs.truth, task=task, option=option)
 
+    def truths(self, told: Mapping[str, str], key: str | None = None) -> None:
+        """Reveal the true options of many tasks in one write, all of them or none."""
+        self._do("truths", key, Verbs.tell_truths, told=dict(told))
+
     def set_label(
         self,
         task: str,
@@ -396,6 +401,35 @@ class Campaign(RevisableCampaign):
     def close(self, task: str, key: str | None = None) -> None:
         """Ask no more about a task."""
         self._do("close", key, Verbs.close, task=task)
+
+    # Taking back.
+
+    def remove(self, task: str, key: str | None = None) -> None:
+        """Take a task out that nobody has answered; it is in no view any more.
+
+        What is out of it is released. To policies it is closed. Its id stays in the log and is not
+        used again. A task that was answered, paid for, labelled by hand or drawn for audits stays:
+        :meth:`close` it, so that nobody else is asked.
+        """
+        self._do("remove", key, undoing.remove_task, task=task)
+
+    def archive(self, key: str | None = None) -> None:
+        """Put the campaign away: it is read only and in no list of work until :meth:`unarchive`.
+
+        Only while nothing is out. ``askwise archive --to DIR`` also moves its log to a file.
+        """
+        self._do("archive", key, undoing.archive)
+
+    def unarchive(self, key: str | None = None) -> None:
+        """Take the campaign up again, as it was before :meth:`archive`."""
+        self._do("unarchive", key, undoing.unarchive)
+
+    def retitle(self, title: str | None, key: str | None = None) -> None:
+        """Call the campaign something else; None for the title that it was created with.
+
+        Its name stays: links, tokens and webhooks hold on to that.
+        """
+        self._do("retitle", key, undoing.retitle, title=undoing.check_title(title))
 
     # For those who keep campaigns open.
 

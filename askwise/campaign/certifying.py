@@ -166,7 +166,9 @@ class Certification:
         """Tasks that wait for a trusted answer: those without a label, then the least sure."""
         tasks = ledger.book.tasks[: ledger.total(c.TASKS)]
         unlabelled = [
-            task for task, (label, _) in sorted(ledger.closings.items()) if label.value is None
+            task
+            for task, (label, _) in sorted(ledger.closings.items())
+            if label.value is None and task not in ledger.removed
         ]
         wanted = (*unlabelled, *block.to_escalate())
         return [

@@ -12,12 +12,20 @@ from askwise.campaign.revisions import Outdated, changes_in, substitutes
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState, version_of
 from askwise.core.event_columns import EventColumns
-from askwise.core.events import Event
+from askwise.core.events import Event, Kind
 from askwise.ledger.entries import REVISES
 from askwise.store import Snapshot, Store
 
 APART = 256
 """Events between two checkpoints, at the least."""
+
+
+class Renamed(Exception):
+    """The log was rewritten with another name of a worker since the campaign was read."""
+
+    def __init__(self, seq: int) -> None:
+        super().__init__(seq)
+        self.seq = seq
 
 
 class Loaded(NamedTuple):
@@ -49,6 +57,8 @@ class Loader:
     store: Store
     name: str
     spec: Spec
+    renamed: int = 0
+    """The last RENAMED that the spec was read after."""
     checkpoints: deque[Checkpoint] = field(default_factory=lambda: deque(maxlen=CHECKPOINTS))
 
     def checkpoint(self, state: CampaignState) -> None:
@@ -99,7 +109,14 @@ class Loader:
     def catch_up(self, state: CampaignState, upto: int | None = None) -> None:
         """Fold the events that a state has not folded yet, so many at a time."""
         for columns in self._stretches(state.seq, upto):
+            self.refuse_renamed(columns)
             folding.fold(state, columns)
+
+    def refuse_renamed(self, columns: EventColumns) -> None:
+        """Raise ``Renamed`` if a worker was given another name after the campaign was read."""
+        seq = columns.last_of(Kind.RENAMED)
+        if seq > self.renamed:
+            raise Renamed(seq)
 
     def _before_changes(self, coming: Sequence[Event], upto: int | None) -> Loaded:
         """The newest snapshot to which no answer is known that was changed after it."""

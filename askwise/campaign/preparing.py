@@ -34,7 +34,11 @@ _canonical = json_encoder(separators=(", ", ": "), sort_keys=True, allow_nan=Tru
 """As in every store so far: a retry is known by this text."""
 
 _REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(
-    ("tell", "revise", "withdraw", "fail", "truth", "set_label", "flag", "comment"), InvalidAnswer
+    (
+        *("tell", "revise", "withdraw", "fail", "truth", "truths", "set_label"),
+        *("flag", "comment"),
+    ),
+    InvalidAnswer,
 )
 """What is raised if a verb is given text that no store can keep."""
 

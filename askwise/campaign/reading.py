@@ -57,15 +57,18 @@ class ReadableCampaign:
     ) -> None:
         self.name = name
         self._store = store
-        self._spec = spec
         self._answers = views.KeptAnswers()
         self._paces = views.Paces()
         self._writer = Writer(store, name, spec, clock or time.time, later, crew)
 
+    @property
+    def _spec(self) -> Spec:
+        return self._writer.spec
+
     def answers(self) -> list[Answer]:
         """Every task's answer so far; one nameless entry in a campaign without tasks."""
         with self.reading() as state:
-            return self._answers.of(state)
+            return views.in_campaign(self._answers.of(state))
 
     def payments(self) -> list[Payment]:
         """What each worker has earned, what is owed of it and what is reserved for them."""
@@ -151,7 +154,9 @@ class ReadableCampaign:
     def explain(self, assignment_id: str) -> Explanation:
         """Why an assignment was made, recomputed from the log."""
         seq = self._seq_of(assignment_id)
-        return views.explain(self.name, seq, self._store, self._spec, self._writer.state_at)
+        with self.reading() as state:  # so that names are those of the log
+            spec = state.spec
+        return views.explain(self.name, seq, self._store, spec, self._writer.state_at)
 
     def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""

@@ -101,6 +101,7 @@ def _check_late(name: str, state: CampaignState, call: PendingCall) -> None:
     on_closed = audits or call.seq in ledger.standings.of(worker).gold
     again = not (may_audit if audits else queries.may_put)(book, call.task, worker)
     refusals: dict[Reason, tuple[bool, str]] = {
+        "task_removed": (call.task in ledger.removed, "its task was removed"),
         "task_closed": (book.tasks[call.task, c.CLOSED] and not on_closed, "its task is closed"),
         "campaign_stopped": (ledger.total(c.STOPPED) > 0, "the campaign was stopped"),
         "worker_limit_reached": (full, "its worker has reached their limit"),

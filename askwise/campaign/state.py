@@ -48,7 +48,7 @@ from askwise.policies.capabilities import (
 )
 from askwise.stopping.base import StoppingRule, Verdict
 
-FORMAT = 13
+FORMAT = 14
 """Of the ledger's arrays: raised when their layout or meaning changes."""
 
 AS_WANTED = (Done("target"), Done("agreement"))
@@ -295,6 +295,12 @@ class CampaignState:
         if choice in AS_WANTED and isinstance(policy, Settles) and not self.settled().all():
             return Done("tasks")
         return choice
+
+    @property
+    def title(self) -> str | None:
+        """What the campaign is called, if it was given a title."""
+        content = self.spec.content
+        return self.ledger.title or (content.title if content is not None else None) or None
 
     def settled(self) -> Array:
         """Whether each task has its answer, a cell a task: nobody has to be asked about it again.

@@ -54,7 +54,7 @@ class Verbs(Write):
         ledger = self.ledger
         if ledger.total(c.STOPPED):
             return Done("stopped")
-        if ledger.total(c.PAUSED):
+        if ledger.total(c.PAUSED) or ledger.archived:
             return Wait("resume")
         if holding is not None and offered is not None:
             limit = min(limit, *(holding.room(ledger, worker) for worker in offered))
@@ -247,7 +247,7 @@ class Verbs(Write):
         problem, ledger = self.state.spec.problem, self.ledger
         if not problem.options:
             raise InvalidAnswer("a utility campaign has no true option", field=field)
-        at = ledger.task_at(task)
+        at = self.task_at(task)
         if option not in problem.options:
             valid = ", ".join(problem.options)
             message = f"{field} is {option!r}: give one of {valid}"
@@ -265,6 +265,11 @@ class Verbs(Write):
             )
             raise conflict("truth_known", field, message)
 
+    def tell_truths(self, told: dict[str, str]) -> None:
+        """Record the truths of many tasks."""
+        for task, option in told.items():
+            self.truth(task, option)
+
     def set_label(
         self, task: str, value: float | str, by: str, why: str | None = None, truth: bool = False
     ) -> None:
@@ -272,7 +277,7 @@ class Verbs(Write):
         if self.state.spec.problem.taskless:
             message = "this campaign has no tasks: there is nothing to label"
             raise conflict("no_tasks", "task", message)
-        at = self.ledger.task_at(task)
+        at = self.task_at(task)
         value = settling.valid_answer(self.state, value)
         if truth:
             self.truth(task, str(value), "value")
@@ -309,7 +314,7 @@ class Verbs(Write):
         if self.state.spec.problem.taskless:
             message = "this campaign has no tasks: there is nothing to comment on"
             raise conflict("no_tasks", "task", message)
-        self.ledger.task_at(task)
+        self.task_at(task)
         self.emit(Kind.COMMENTED, task=task, text=text, by=by)
 
     def renew(self, assignment: int) -> None:
@@ -372,6 +377,8 @@ class Verbs(Write):
         for task in tasks:
             if ledger.has_task(task.id) or task.id in names:
                 message = f"task {task.id!r} is in this campaign already"
+                if ledger.has_task(task.id) and ledger.task_at(task.id) in ledger.removed:
+                    message = f"task {task.id!r} was removed from this campaign: give another id"
                 raise conflict("task_exists", "tasks", message)
             names.add(task.id)
             check_named(task, known)
@@ -459,10 +466,17 @@ class Verbs(Write):
         if self.state.spec.problem.taskless:
             message = "this campaign has no tasks to close: stop() ends it"
             raise conflict("no_tasks", "task", message)
-        at = self.ledger.task_at(task)
+        at = self.task_at(task)
         if self.ledger.book.tasks[at, c.CLOSED]:
             raise conflict("task_closed", "task", f"task {task!r} is closed already")
         self.close_with(at, self.state.label(at), "closed")
+
+    def task_at(self, task: str) -> int:
+        """Index of a task; refuses one that was removed."""
+        at = self.ledger.task_at(task)
+        if at in self.ledger.removed:
+            raise conflict("task_removed", "task", f"task {task!r} was removed from this campaign")
+        return at
 
     def _id(self, seq: int) -> str:
         return handed.assignment_id(self.name, seq)

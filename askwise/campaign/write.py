@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from askwise.campaign.loading import Loaded
+from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
 from askwise.core.choices import Assignment
@@ -40,6 +41,7 @@ class Write:
 
     def emit(self, kind: Kind, **fields: Any) -> Event:
         """Make an event the next of the log, and fold it."""
+        self._refuse_archived(kind)
         event = self._next(kind, **fields)
         self.state.fold(event)
         self.events.append(event)
@@ -48,10 +50,16 @@ class Write:
     def emit_change(self, kind: Kind, prepared: list[Loaded], **fields: Any) -> Event:
         """Make a change of an answer the next event of the log, and fold the log anew."""
         assert self.refold is not None, "only a writer can fold the log anew"
+        self._refuse_archived(kind)
         event = self._next(kind, **fields)
         self.state.become(self.refold(event, prepared))
         self.events.append(event)
         return event
+
+    def _refuse_archived(self, kind: Kind) -> None:
+        if self.ledger.archived and kind != Kind.UNARCHIVED:
+            message = f"campaign {self.name!r} is archived: unarchive it before you change it"
+            raise conflict("campaign_archived", "name", message)
 
     def _next(self, kind: Kind, **fields: Any) -> Event:
         return Event(kind, seq=self.state.seq + 1, time=self.now, key=self.key, **fields)

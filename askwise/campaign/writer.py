@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from askwise.campaign import folding, requests
-from askwise.campaign.loading import Loaded, Loader
+from askwise.campaign.loading import Loaded, Loader, Renamed
 from askwise.campaign.locks import FairLock
 from askwise.campaign.requests import (
     Action,
@@ -96,6 +96,7 @@ class Writer:
         self._writing = False
         self._waiting: deque[Request] = deque()
         self._state: CampaignState | None = None
+        """The RENAMED after which ``spec`` was read, as it was met."""
         self._saved = 0
         """Position of the newest snapshot that we know of."""
         self._mark = 0
@@ -270,9 +271,13 @@ class Writer:
             if inside:
                 state = self._loaded()
                 with self.store.write(self.name) as transaction:
-                    tail = transaction.tail(state.seq)
-                    self._shared = SHARED_FOR if tail else max(0, self._shared - 1)
-                    self._fold(state, EventColumns.of(tail))
+                    tail = EventColumns.of(transaction.tail(state.seq))
+                    self._shared = SHARED_FOR if len(tail) else max(0, self._shared - 1)
+                    try:
+                        self.loader.refuse_renamed(tail)
+                        self._fold(state, tail)
+                    except Renamed as renamed:
+                        state = self._reloaded(renamed)
                     before = state.seq
                     work = self._work(group, state, transaction.replies(keys))
                     work.append_to(transaction, before)
@@ -356,7 +361,7 @@ class Writer:
 
         Nobody waits for it: the write that follows has to fold only what was written meanwhile.
         """
-        return self.loader.refold([change])
+        return self._load(lambda: self.loader.refold([change]))
 
     def _refolded(self, events: Sequence[Event], prepared: list[Loaded]) -> CampaignState:
         """A state that has folded the log and these events, whose last is a change of an answer.
@@ -380,6 +385,8 @@ class Writer:
             # Another process has changed an answer.
             self._state = None
             return self._loaded()
+        except Renamed as renamed:
+            return self._reloaded(renamed)
         except BaseException:
             # Interrupted within an event: what is half folded must not be used again.
             self._state = None
@@ -388,7 +395,16 @@ class Writer:
 
     def state_at(self, seq: int) -> CampaignState:
         """A new state that has folded exactly the first ``seq`` events."""
-        return self.loader.load(seq).state
+        return self._load(lambda: self.loader.load(seq)).state
+
+    def _load(self, load: Callable[[], Loaded]) -> Loaded:
+        """Load apart from the state in use; once more if a worker was renamed meanwhile."""
+        try:
+            return load()
+        except Renamed:
+            with self.lock:
+                self.current()
+            return load()
 
     def settle(self) -> None:
         """Save a snapshot if much has happened since the last one: before a graceful stop.
@@ -419,8 +435,18 @@ class Writer:
     def _loaded(self) -> CampaignState:
         if self._state is None:
             # Before any transaction: nobody else has to wait while a long log is folded.
-            self._state, self._saved = self.loader.load()
+            try:
+                self._state, self._saved = self.loader.load()
+            except Renamed as renamed:
+                return self._reloaded(renamed)
         return self._state
+
+    def _reloaded(self, renamed: Renamed) -> CampaignState:
+        """The state of a log that was rewritten: what was read of the campaign had an old name."""
+        self._state = None
+        self.spec = Spec.from_json(self.store.spec(self.name))
+        self.loader = Loader(self.store, self.name, self.spec, renamed=renamed.seq)
+        return self._loaded()
 
     def _maybe_snapshot(self, state: CampaignState, before: int) -> None:
         self.loader.checkpoint(state)

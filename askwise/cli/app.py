@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import ask_tell, campaigns, catalogue, lab, payments, serve, show, workers
+from askwise.cli import archive, ask_tell, campaigns, catalogue, lab, payments, serve, show, workers
 from askwise.cli.aggregate import aggregate
-from askwise.cli.archive import archive
 from askwise.cli.backup import backup, restore
 from askwise.cli.certify import certify
 from askwise.cli.check import check
@@ -37,7 +36,8 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Make and change a campaign": (
         *(plan, new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
         *(campaigns.bid, campaigns.top_up, campaigns.close, campaigns.pause, campaigns.resume),
-        *(workers.suspend, workers.reinstate, campaigns.stop),
+        *(workers.suspend, workers.reinstate, campaigns.stop, archive.retitle, archive.remove),
+        *(archive.archive, archive.unarchive, archive.delete, archive.forget),
     ),
     "Ask and tell": (
         *(ask_tell.ask, ask_tell.tell, ask_tell.revise, ask_tell.withdraw, ask_tell.fail),
@@ -49,7 +49,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(worker, judges, show.certificate, pilot, show.log, show.explain),
     ),
     "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
-    "Serve": (serve.serve, mcp, demo_live, warm, backup, restore, archive),
+    "Serve": (serve.serve, mcp, demo_live, warm, backup, restore),
     "Recorded answers": (aggregate, check, certify, replay),
 }
 """Commands by the heading that help shows them below, named as their functions."""

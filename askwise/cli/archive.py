@@ -1,32 +1,117 @@
-"""The command that moves finished campaigns out of a store."""
+"""Commands that put campaigns away, take them up again, and take back what is in them."""
 
 from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
-from askwise.cli.opening import leave_compiler_out, open_store
+from askwise.cli.opening import change, leave_compiler_out, open_campaign, open_store, verb
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
+
+if TYPE_CHECKING:
+    from askwise.campaign import Campaign
 
 
 def archive(
-    names: list[str] = argument("CAMPAIGN...", "Campaigns that were stopped."),
-    to: Path = option(..., "DIR", "The directory of the files."),
+    names: list[str] = argument("CAMPAIGN...", "Campaigns of which nothing is out."),
+    to: Path | None = option(
+        None, "DIR", "Also move the logs to Parquet files in this directory; stopped ones only."
+    ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
-    """Move the logs of stopped campaigns to Parquet files.
+    """Put campaigns away: they are not listed and can't be changed until unarchive.
 
-    A file is read back and folded to the same state before anything is removed. The store keeps
-    the name, a summary and where the file is; restore brings a campaign back.
+    With --to the log leaves the store as well. A file is read back and folded to the same state
+    before anything is removed. The store keeps the name, a summary and where the file is; restore
+    brings a campaign back.
+    """
+    leave_compiler_out()
+    found: list[dict[str, Any]] = []
+    for name in names:
+        if to is None:
+            campaign = open_campaign(store, name)
+            campaign.archive()
+            found.append({"name": name, "file": None, "events": campaign.status().seq})
+        else:
+            found.append({"name": name, **_moved(store, name, to)})
+    columns: output.Columns = {
+        "campaign": "name",
+        "file": lambda each: each["file"] or "-",
+        ">events": "events",
+        ">replies": lambda each: each.get("replies", "-"),
+    }
+    output.show_objects(found, as_json, columns)
+
+
+def _moved(store: str, name: str, to: Path) -> dict[str, Any]:
+    from time import time
+
+    from askwise.campaign.archiving import archive as move
+
+    with closing(open_store(store)) as opened:
+        return move(opened, name, to, time()).to_json()
+
+
+@verb("{name} is in use again")
+def unarchive() -> None:
+    """Take a campaign up again that was archived; restore does it for one in a file."""
+
+
+@change
+def retitle(
+    campaign: Campaign,
+    key: str | None,
+    title: str = argument("TITLE", 'What to call it; "" for the title that it was created with.'),
+) -> str:
+    """Call a campaign something else; its name stays."""
+    campaign.retitle(title or None, key)
+    return f"{campaign.name} is called {campaign.status().title or campaign.name}"
+
+
+@verb("{task} is removed")
+def remove(task: str = argument("TASK", "A task that nobody has answered.")) -> None:
+    """Take a task out of a campaign; what is out of it is released."""
+
+
+def delete(
+    name: str = argument("CAMPAIGN", "A campaign that nobody has answered."),
+    store: StoreUrl = DEFAULT_STORE,
+) -> None:
+    """Delete a campaign without answers for good, with its links and webhooks."""
+    leave_compiler_out()
+    from askwise.campaign.forgetting import delete as remove_all
+
+    with closing(open_store(store)) as opened:
+        remove_all(opened, name)
+    if output.for_people():
+        print(f"{name} is deleted")
+
+
+def forget(
+    name: str = argument("CAMPAIGN", "The campaign."),
+    worker: str = argument("WORKER", "The worker, by the id that goes."),
+    pseudonym: str | None = option(
+        None, "NAME", "What to call them; made up if it is not given.", "--as"
+    ),
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Replace a worker's id by a pseudonym in the whole log, and print it.
+
+    Answers and payments stay. It can't be undone. Files that were made before (backups, archives,
+    exports, logs of the service) still have the old id.
     """
     from time import time
 
     leave_compiler_out()
-    from askwise.campaign.archiving import archive as move
+    from askwise.campaign.forgetting import forget_worker
 
     with closing(open_store(store)) as opened:
-        found = [{"name": name, **move(opened, name, to, time()).to_json()} for name in names]
-    columns = {"campaign": "name", "file": "file", ">events": "events", ">replies": "replies"}
-    output.show_objects(found, as_json, columns)
+        new = forget_worker(opened, name, worker, time(), pseudonym)
+    if as_json:
+        output.show_json({"worker": new})
+    else:
+        print(new)

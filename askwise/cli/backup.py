@@ -21,6 +21,7 @@ from askwise.cli.outputs import progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
+    from askwise.store import Store
     from askwise.store.backup.file import Counts
 
 STREAM = "-"
@@ -49,6 +50,10 @@ def backup(
         progress(quiet=as_json, compiles=False) as tell,
     ):
         counts = write(opened, out, time(), partial(tell, "events"))
+        moved = _moved_out(opened)
+    if moved and not as_json:
+        words = "whose logs were moved to files by askwise archive --to: keep those too"
+        print(f"not in the backup: {', '.join(moved)}, {words}", file=sys.stderr)
     with redirect_stdout(sys.stderr) if file == STREAM else nullcontext():
         _say(file, counts, as_json=as_json)
 
@@ -78,6 +83,13 @@ def restore(
     ):
         counts = read(opened, source, partial(tell, "check"), partial(tell, "restore"), folded)
     _say(file, counts, as_json=as_json)
+
+
+def _moved_out(store: Store) -> list[str]:
+    """Campaigns whose logs are in files of their own."""
+    from askwise.store.archive.base import Archiving
+
+    return sorted(store.archived()) if isinstance(store, Archiving) else []
 
 
 def _is_archive(path: Path) -> bool:

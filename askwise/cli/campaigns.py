@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from askwise.cli import output
 from askwise.cli.errors import Trouble, trouble_of
 from askwise.cli.opening import LONG, change, leave_compiler_out, open_store, verb
-from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
+from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
 from askwise.core.errors import AskwiseError, InvalidProblem
 
 if TYPE_CHECKING:
@@ -19,16 +19,23 @@ if TYPE_CHECKING:
 COLUMNS: output.Columns = {
     "campaign": "name",
     # Of one that can't be opened: why.
-    "state": lambda found: found.get("state", "unreadable"),
+    "state": lambda found: (
+        "archived" if found.get("archived") else found.get("state", "unreadable")
+    ),
     "policy": lambda found: found["error"]["message"] if "error" in found else found["policy"],
     **{">answers": "answers", ">spent": "spent", ">left": "left"},
 }
 
 
-def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """List the campaigns of a store."""
+def list_campaigns(
+    archived: bool = switch("--archived", "List those that were archived instead."),
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """List the campaigns of a store that are in use."""
     opened = open_store(store)
-    names = opened.names()
+    away = opened.put_away()
+    names = [name for name in opened.names() if (name in away) == archived]
     if not any(opened.position(name) >= LONG for name in names):
         leave_compiler_out()
     from askwise.campaign import Campaign
@@ -40,19 +47,25 @@ def list_campaigns(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> 
         except Exception as error:
             # One that can't be read must not hide the others, whatever is wrong with it.
             found.append({"name": name, "error": _unreadable(name, error)._asdict()})
-    found += _archived(opened)
-    nothing = f"no campaigns in {store}; make one with: askwise new FILE"
+    moved = _moved(opened)
+    if archived:
+        found += moved
+        nothing = f"no archived campaigns in {store}"
+    elif count := len(moved) + len(away):
+        nothing = f"no campaigns in use in {store}; {count} archived: askwise list --archived"
+    else:
+        nothing = f"no campaigns in {store}; make one with: askwise new FILE"
     output.show_objects(found, as_json, COLUMNS, nothing=nothing)
 
 
-def _archived(store: Store) -> list[dict[str, Any]]:
+def _moved(store: Store) -> list[dict[str, Any]]:
     """Campaigns whose logs were moved to files, as they were then."""
     from askwise.store.archive.base import Archiving
 
     if not isinstance(store, Archiving):
         return []
     return [
-        {**note.status, "state": "archived", "archived": note.file}
+        {**note.status, "archived": True, "file": note.file}
         for _, note in sorted(store.archived().items())
     ]
 

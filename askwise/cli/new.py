@@ -135,8 +135,7 @@ def _of_table(
     order = _ordered(source, store, said)
     named = name or re.sub(r"[^A-Za-z0-9._-]+", "-", source.name.partition(".")[0]).strip("-._")
     campaign = Campaign.create(store=store, name=named or None, **order.campaign_fields())
-    for task, true in order.truths.items():
-        campaign.truth(task, true)
+    campaign.truths(order.truths)
     most = money(ceiling_of(order, order.workers).most, order.content.currency)
     remarks = [f"{len(order.items)} tasks; it can't cost more than {most}"]
     if order.screening is not None:

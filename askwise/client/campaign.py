@@ -155,6 +155,10 @@ class RemoteCampaign:
         """Reveal the true option of a task; the same again changes nothing, another is refused."""
         self._write("truth", {"task": task, "option": option}, key)
 
+    def truths(self, told: Mapping[str, str], key: str | None = None) -> None:
+        """Reveal the true options of many tasks in one write, all of them or none."""
+        self._write("truths", {"truths": dict(told)}, key)
+
     def set_label(
         self,
         task: str,
@@ -314,6 +318,33 @@ class RemoteCampaign:
         """Give a worker money apart from what their answers are paid, and say why."""
         body = {"worker": worker, "amount": money(amount, "amount"), "why": why, "by": by}
         self._write("bonus", body, key)
+
+    # Taking back.
+
+    def remove(self, task: str, key: str | None = None) -> None:
+        """Take a task out that nobody has answered; it is in no view any more."""
+        self._write("remove", {"task": task}, key)
+
+    def archive(self, key: str | None = None) -> None:
+        """Put the campaign away: it is read only and in no list of work until :meth:`unarchive`."""
+        self._write("archive", None, key)
+
+    def unarchive(self, key: str | None = None) -> None:
+        """Take the campaign up again, as it was before :meth:`archive`."""
+        self._write("unarchive", None, key)
+
+    def retitle(self, title: str | None, key: str | None = None) -> None:
+        """Call the campaign something else; None for the title that it was created with."""
+        self._write("title", {"title": title}, key)
+
+    def delete(self, key: str | None = None) -> None:
+        """Delete the campaign, which nobody has answered, with its links and webhooks, for good."""
+        self._transport.delete("/campaigns", self.name, key=key)
+
+    def forget(self, worker: str, pseudonym: str | None = None, key: str | None = None) -> str:
+        """Replace a worker's id in the whole log; returns what they are called from now on."""
+        body = {"worker": worker, "pseudonym": pseudonym}
+        return str(self._write("forget", body, key)["worker"])
 
     # Reading.
 

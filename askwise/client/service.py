@@ -129,9 +129,11 @@ class Service:
             )
         return RemoteCampaign(self._transport, name)
 
-    def campaigns(self) -> list[Status]:
-        """All campaigns at a glance, by name."""
-        return [Status.from_json(raw) for raw in self._transport.pages("/campaigns")]
+    def campaigns(self, *, archived: bool = False) -> list[Status]:
+        """The campaigns in use at a glance, by name, or those that were ``archived``."""
+        # A service from before campaigns could be archived would refuse the field.
+        query = {"archived": "yes"} if archived else {}
+        return [Status.from_json(raw) for raw in self._transport.pages("/campaigns", **query)]
 
     def judges(self) -> list[dict[str, Any]]:
         """The judges that the service has: id, model, family, price and source."""
@@ -161,7 +163,7 @@ class Service:
         return [EntryInfo.from_json(raw) for raw in self._transport.pages(path)]
 
     def names(self) -> list[str]:
-        """The names of all campaigns, sorted."""
+        """The names of the campaigns in use, sorted."""
         return [status.name for status in self.campaigns()]
 
     # Keys.

@@ -88,6 +88,11 @@ class EventColumns:
             self._bodies = self.text.decode().split("\n")[:-1]
         return self._bodies
 
+    def last_of(self, kind: Kind) -> int:
+        """Sequence number of the last event of a kind; 0 if there is none."""
+        at = len(self.kinds) - self.kinds[::-1].index(kind) - 1 if kind in self.kinds else -1
+        return 0 if at < 0 else self.first + at
+
     def cut(self, begin: int, end: int) -> EventColumns:
         """The events from place ``begin`` to before ``end``, counted from the first."""
         if begin == 0 and end >= len(self):

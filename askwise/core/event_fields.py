@@ -124,7 +124,7 @@ class KindFields:
     types: Mapping[str, Any] = field(default_factory=dict)
 
 
-ClosedFor = Literal["confident", "low_confidence", "over_budget", "closed", "frozen"]
+ClosedFor = Literal["confident", "low_confidence", "over_budget", "closed", "frozen", "removed"]
 """Why a task was closed."""
 
 _CALL = ("assignment", "worker")
@@ -262,6 +262,15 @@ FIELDS: dict[Kind, KindFields] = {
         (*_CALL, "why"),
         ("task", "by"),
         {"why": _REMARK},
+    ),
+    Kind.ARCHIVED: KindFields("The campaign was put away: it is read only until UNARCHIVED."),
+    Kind.UNARCHIVED: KindFields("The campaign is as it was before it was archived."),
+    Kind.RETITLED: KindFields(
+        "The campaign was given a title; without a text it has the first one again.", (), ("text",)
+    ),
+    Kind.RENAMED: KindFields(
+        "A worker's id was replaced by this one in the whole log; the old one is nowhere.",
+        ("worker",),
     ),
 }
 """What each kind of event has."""

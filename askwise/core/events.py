@@ -59,6 +59,10 @@ class Kind(IntEnum):
     SUSPENDED = 26
     REINSTATED = 27
     QUALIFIED = 28
+    ARCHIVED = 30
+    UNARCHIVED = 31
+    RETITLED = 32
+    RENAMED = 33
     REVISED = 34
     WITHDRAWN = 35
 
@@ -140,8 +144,8 @@ class Event:
     note : str or None
         What a decision or a draw is for, or what somebody was suspended for, in a word.
     outcome : str or None
-        Why a task was closed: the word of the stopping rule, ``closed`` by hand, or ``frozen`` for
-        an audit.
+        Why a task was closed: the word of the stopping rule, ``closed`` by hand, ``frozen`` for
+        an audit, or ``removed`` from the campaign.
     confidence : float or None
         How sure the answer was when the task was closed.
     rests_on : RestsOn or None
@@ -178,7 +182,7 @@ class Event:
         Who set the label, wrote the comment, paid a worker, gave them a bonus, suspended or
         reinstated them, or changed an answer in place of its worker.
     text : str or None
-        The comment.
+        The comment, or the title of the campaign.
     on : str or None
         The day on which a worker was paid, as ``2026-11-18``.
     """

@@ -43,13 +43,18 @@ Reason = Literal[
     "worker_limit_reached",  # it expired, and the worker's limit is used up otherwise
     # The state of a campaign and of what is in it.
     "campaign_exists",
-    "campaign_archived",  # its log was moved to a file
+    "campaign_archived",  # it is read only, or its log was moved to a file
+    "campaign_not_archived",
+    "assignments_out",  # so it can't be archived
     "campaign_stopped",
     "campaign_paused",
     "campaign_not_paused",
     "already_running",  # by another process, which holds the claim to it
     "task_exists",
     "task_closed",
+    "task_removed",
+    "task_answered",  # so it can't be removed: there are answers, a label or audits
+    "campaign_answered",  # so it can't be deleted
     "truth_known",  # to be another option
     "answer_is_truth",  # somebody trusted gave it, and it was taken as the truth of its task
     "label_frozen",  # for an audit, which is about the label as it was

@@ -126,9 +126,8 @@ class LabelJob:
                 "or more, and a policy that allows it",
                 field="pilot_only",
             )
-        for item, option in self.order.truths.items():
-            # Told before, the same truth changes nothing.
-            self.campaign.truth(item, option)
+        # Told before, the same truth changes nothing.
+        self.campaign.truths(self.order.truths)
         sources = self.order.sources
         watching = JobWatch(
             self.campaign, sources, watch, on_pilot, pilot_only=pilot_only, may_wait=wait

@@ -36,10 +36,15 @@ class Entry(NamedTuple):
 TEACHES_NOTHING = REVISES | {
     *(Kind.RENEWED, Kind.LABELLED, Kind.FLAGGED, Kind.COMMENTED, Kind.PAID, Kind.BONUS),
     *(Kind.WARNED, Kind.SUSPENDED, Kind.REINSTATED, Kind.QUALIFIED),
+    *(Kind.ARCHIVED, Kind.UNARCHIVED, Kind.RETITLED, Kind.RENAMED),
 }
 """Events from which policies and rules learn nothing; a label that is true comes with a TRUTH, and
 an answer that was changed is learned in the place where it was given.
 """
+
+
+REMOVED = "removed"
+"""The outcome of a task that was taken out of the campaign before anybody had answered it."""
 
 
 class SetLabel(NamedTuple):

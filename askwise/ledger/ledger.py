@@ -26,6 +26,7 @@ from askwise.ledger.columns import Book
 from askwise.ledger.entries import (
     ABOUT_ASSIGNMENTS,
     BRINGS_NAMES,
+    REMOVED,
     REVISES,
     Entry,
     Overrun,
@@ -102,6 +103,12 @@ class Ledger:
         """The events by which an answer was changed or withdrawn, by the ASKED of its question."""
         self.withdrawn: set[int] = set()
         """The questions (their ASKED) whose answers are withdrawn now."""
+        self.removed: set[int] = set()
+        """Tasks that were taken out: closed to kernels, and in no view."""
+        self.archived = False
+        """Whether the campaign was put away: nothing is written until it is taken up again."""
+        self.title: str | None = None
+        """The title that the campaign was given after its creation."""
         self.draws: list[dict[str, Any]] = []
         """The draws of audits, as they were put on record."""
         self.pilot: PilotRecord | None = None
@@ -207,6 +214,11 @@ class Ledger:
         """Id of a task; None in a campaign without tasks and for "any task" (-1)."""
         return None if index < 0 or self.problem.taskless else self.tasks[index].id
 
+    @property
+    def task_count(self) -> int:
+        """How many tasks there are, without those that were taken out."""
+        return 0 if self.problem.taskless else self.total(c.TASKS) - len(self.removed)
+
     def payload(self, index: int) -> Any:
         """What the worker of a task is shown; None in a campaign without tasks."""
         return None if self.problem.taskless else self.tasks[index].payload
@@ -300,6 +312,10 @@ class Ledger:
             self.given.note(event, worker)
         elif kind in REVISES:
             self._note_change(event)
+        elif kind == k.ARCHIVED or kind == k.UNARCHIVED:
+            self.archived = kind == k.ARCHIVED
+        elif kind == k.RETITLED:
+            self.title = event.text
         return Entry(kind, task, worker, number, note, value, cost)
 
     def pass_over(self, worker: int) -> None:
@@ -323,6 +339,8 @@ class Ledger:
         outcome: str | None,
     ) -> float:
         """Note what a task is closed with; returns it as a number."""
+        if outcome == REMOVED:
+            self.removed.add(task)
         answer = None if value is None else self.number(value)
         self.closings[task] = (as_label((answer, confidence, rests_on)), outcome or "")
         return np.nan if answer is None else answer

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from askwise.core.labels import Label
 from askwise.core.problem import Problem, Task, Worker
-from askwise.ledger.entries import Overrun, SetLabel
+from askwise.ledger.entries import REMOVED, Overrun, SetLabel
 from askwise.ledger.given import MoneyGiven
 from askwise.ledger.pilots import PilotRecord
 from askwise.ledger.standings import Standings
@@ -35,6 +35,9 @@ class NamedParts(Protocol):
     given: MoneyGiven
     changes: dict[int, list[int]]
     withdrawn: set[int]
+    removed: set[int]
+    archived: bool
+    title: str | None
     draws: list[dict[str, Any]]
     pilot: PilotRecord | None
     standings: Standings
@@ -63,6 +66,8 @@ def freeze_names(ledger: NamedParts) -> Callable[[], str]:
         "changes": [[asked, list(seqs)] for asked, seqs in ledger.changes.items()],
         "withdrawn": sorted(ledger.withdrawn),
         "overruns": [[at, *overrun] for at, overrun in ledger.overruns.items()],
+        "archived": ledger.archived,
+        "title": ledger.title,
     }
 
     def write() -> str:
@@ -106,3 +111,5 @@ def restore_names(ledger: NamedParts, names: str) -> None:
     ledger.given = MoneyGiven.from_json(raw["given"])
     ledger.changes = dict(raw.get("changes", ()))
     ledger.withdrawn = set(raw.get("withdrawn", ()))
+    ledger.removed = {task for task, (_, why) in ledger.closings.items() if why == REMOVED}
+    ledger.archived, ledger.title = raw.get("archived", False), raw.get("title")

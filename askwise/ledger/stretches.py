@@ -101,8 +101,10 @@ def fold_stretch(
         remark = kind == k.LABELLED or kind == k.FLAGGED or kind == k.COMMENTED
         payment = kind == k.PAID or kind == k.BONUS
         standing = k.WARNED <= kind <= k.QUALIFIED
+        # Archived, given another title, or a worker another name.
+        kept = k.ARCHIVED <= kind <= k.RENAMED
         changed = kind == k.REVISED or kind == k.WITHDRAWN
-        if remark or payment or standing or changed or again or kind == k.RENEWED:
+        if remark or payment or standing or kept or changed or again or kind == k.RENEWED:
             continue  # nothing to learn from
         if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.

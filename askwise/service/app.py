@@ -17,6 +17,7 @@ from askwise.service.api.routes import (
     judges,
     keys,
     payments,
+    undoing,
     workers,
 )
 from askwise.service.api.routes import webhooks as webhook_routes
@@ -24,6 +25,7 @@ from askwise.service.auth.identity import Identities
 from askwise.service.availability import Availability
 from askwise.service.dashboard import campaign, home, manage, new_campaign, review, sign_in
 from askwise.service.dashboard import payments as payment_pages
+from askwise.service.dashboard import undoing as undoing_pages
 from askwise.service.dashboard import webhooks as webhook_pages
 from askwise.service.dashboard.overview import Overviews
 from askwise.service.garbage import search_less_for_garbage
@@ -104,12 +106,12 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
         middleware.log.write()
 
     api = (
-        *(campaigns, workers, assignments, payments, judges, catalogue, webhook_routes, keys),
-        health,
+        *(campaigns, undoing, workers, assignments, payments, judges),
+        *(catalogue, webhook_routes, keys, health),
     )
     pages = (
-        *(sign_in, reference, page, home, new_campaign, campaign, review, manage),
-        *(payment_pages, webhook_pages),
+        *(sign_in, reference, page, home, new_campaign, campaign, review),
+        *(manage, undoing_pages, payment_pages, webhook_pages),
     )
     routes = [route for module in (*api, *pages) for route in module.router.routes]
     app = Application(

@@ -9,8 +9,9 @@ from collections.abc import Callable
 
 from askwise.service.idempotency import was_made
 from askwise.store import Change, Store
+from askwise.store.records import ABSENCES
 
-_KIND = "absence"
+_KIND = ABSENCES
 _FRESH = 1.0
 """Seconds for which a look-up is trusted; what this process changes it knows at once."""
 
@@ -45,6 +46,10 @@ class Availability:
             changes = [Change(_KIND, id, before, body), *([] if note is None else [note])]
             if self._store.change(changes):
                 break
+        self.look_again(campaign)
+
+    def look_again(self, campaign: str) -> None:
+        """Trust no look-up of before: somebody is called otherwise now."""
         self._changes += 1
         self._seen.pop(campaign, None)
 

@@ -130,6 +130,17 @@ class OpenCampaigns:
             self._open.move_to_end(name)
             return found.campaign
 
+    def drop(self, name: str) -> None:
+        """Let go of a campaign that is not there any more."""
+        with self._lock:
+            self._open.pop(name, None)
+            self._leases.pop(name, None)
+
+    def listed(self, *, archived: bool = False) -> list[str]:
+        """The names of the campaigns in use, or of those that were put away."""
+        away = self.store.put_away()
+        return [name for name in self.store.names() if (name in away) == archived]
+
     def view(self, name: str, key: Hashable, compute: Callable[[Campaign], T]) -> tuple[int, T]:
         """What ``compute`` makes of a campaign, and a position of the log that it has seen.
 

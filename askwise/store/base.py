@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from askwise.core.event_columns import EventColumns
-from askwise.core.events import Event
+from askwise.core.events import Event, Kind
 from askwise.store import errors
 from askwise.store.records import Change, Record
 
@@ -153,6 +153,14 @@ class Store(ABC):
     def names(self) -> list[str]:
         """List the names of all campaigns, sorted."""
 
+    def put_away(self) -> set[str]:
+        """The names of the campaigns whose log ends with ARCHIVED: they are in no list of work.
+
+        Here by a look at the end of each log.
+        """
+        ends = ((name, self.pick(name, [self.position(name)])) for name in self.names())
+        return {name for name, end in ends if end and end[0].kind == Kind.ARCHIVED}
+
     @abstractmethod
     def write(self, name: str) -> AbstractContextManager[Transaction]:
         """Open an exclusive transaction.
@@ -235,6 +243,8 @@ class Store(ABC):
         ------
         Conflict
             The snapshot is ahead of the log.
+
+        One of before a RENAMED, which still has the old name, is left out without a word.
         """
         last = self.position(name)
         if snapshot.seq > last:

@@ -15,8 +15,16 @@ def unknown_campaign(name: str, names: Iterable[str]) -> UnknownName:
     )
 
 
-def campaign_exists(name: str) -> Conflict:
-    """Build the error for creating a campaign twice."""
+def campaign_deleted(name: str) -> UnknownName:
+    """Build the error for using a campaign that was deleted."""
+    return UnknownName(f"campaign {name!r} was deleted", field="name", reason="unknown_campaign")
+
+
+def campaign_exists(name: str, *, deleted: bool = False) -> Conflict:
+    """Build the error for creating a campaign twice, or one of the name of a ``deleted`` one."""
+    if deleted:
+        message = f"there was a campaign {name!r}, which was deleted: choose another name"
+        return Conflict(message, field="name", reason="campaign_exists")
     return Conflict(
         f"campaign {name!r} exists already: choose another name, or open the one there is",
         field="name",

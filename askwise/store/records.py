@@ -19,6 +19,20 @@ DRAFTS = "drafts"
 DRAFT_FILES = "draft-files"
 """The kinds of records that keep files from which a campaign is about to be created."""
 
+TOKENS = "token"
+"""The kind of records that are workers' tokens."""
+
+ABSENCES = "absence"
+"""The kind of records that say which workers take no questions."""
+
+CREATIONS = "made"
+"""The kind of records that say which campaign the key of a creation stands for."""
+
+HOOKS, HOOK_CURSORS, HOOK_LANES = "hook", "hook-cursor", "hook-lane"
+DELIVERIES, DELIVERED = "hook-waiting", "hook-settled"
+"""The kinds of records of webhooks: themselves, how far each was told of a campaign, who sends to
+it, the messages that wait, and those that do not wait any more."""
+
 NOT_BACKED_UP = frozenset({RUNS, MODEL_REPLIES, DRAFTS, DRAFT_FILES})
 """Kinds that are left out of backups: a run is not part of a copy, replies are a cache, and a
 draft is given up within a day."""

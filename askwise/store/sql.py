@@ -34,6 +34,12 @@ _LONGEST = 100_000
 LOOK = "read out the store"
 """What can't be done inside a write block, for messages."""
 
+DELETED = "deleted"
+"""Stands in place of an archive's note where a campaign was deleted: its row keeps the name."""
+
+RENAMED_SINCE = "SELECT 1 FROM {s}events WHERE campaign = {v} AND seq > {v} AND kind = 'RENAMED'"
+"""Whether a state up to a number is of before the log was rewritten."""
+
 _END = 2**62
 """Above every sequence number, and every number of records."""
 
@@ -42,6 +48,11 @@ LAST = "SELECT seq FROM {s}events WHERE campaign = {v} ORDER BY seq DESC LIMIT 1
 _ID = "SELECT id, archived FROM {s}campaigns WHERE name = {v}"
 _IDS = "SELECT name, id FROM {s}campaigns WHERE archived IS NULL"
 _HEAD = "SELECT created, spec, archived FROM {s}campaigns WHERE id = {v}"
+_PUT_AWAY = """
+    SELECT name FROM {s}campaigns AS c WHERE archived IS NULL AND (
+        SELECT kind FROM {s}events AS e WHERE e.campaign = c.id ORDER BY seq DESC LIMIT 1
+    ) = 'ARCHIVED'
+"""
 EVENTS = """
     SELECT seq, kind, time, key, body FROM {s}events
     WHERE campaign = {v} AND seq > {v} AND seq <= {v} ORDER BY seq LIMIT {chunk}
@@ -175,12 +186,17 @@ class SqlStore(Portable):
         with self._connections.use() as link:
             ((_, spec, note),) = self._run(link, _HEAD, campaign)
         if note is not None:
-            raise self._archived(name, note)
+            raise self._gone(name, note)
         return self._given(spec)
 
     def names(self) -> list[str]:
         with self._look() as link:
             return [] if link is None else sorted(self._all_ids(link))
+
+    def put_away(self) -> set[str]:
+        with self._look() as link:
+            found = [] if link is None else self._run(link, _PUT_AWAY)
+        return {self._given(name) for (name,) in found}
 
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         campaign = self._id(name)
@@ -212,7 +228,10 @@ class SqlStore(Portable):
     def position(self, name: str) -> int:
         campaign = self._id(name)
         with self._connections.use() as link:
-            return last_of(self._run(link, LAST, campaign))
+            last = last_of(self._run(link, LAST, campaign))
+            if last == 0:
+                self.check_here(name)
+            return last
 
     def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
         campaign = self._id(name)
@@ -337,17 +356,19 @@ class SqlStore(Portable):
                 raise self._unknown(name)
             number, note = found[0]
             if note is not None:
-                raise self._archived(name, note)
+                raise self._gone(name, note)
             self._ids[name] = int(number)
         return self._ids[name]
 
     def check_here(self, name: str) -> None:
-        """Complain about a campaign whose log is empty if that is because it was archived."""
+        """Complain about a campaign whose log is empty if that was archived or deleted."""
         self._ids.pop(name, None)
         self._id(name)
 
-    def _archived(self, name: str, note: str) -> Conflict:
+    def _gone(self, name: str, note: str) -> Conflict | UnknownName:
         self._ids.pop(name, None)
+        if note == DELETED:
+            return errors.campaign_deleted(name)
         return errors.campaign_archived(name, json.loads(self._given(note))["file"])
 
     def _all_ids(self, link: Connection) -> dict[str, int]:
@@ -407,6 +428,9 @@ class SqlStore(Portable):
         ((created, spec, _),) = self._run(link, _HEAD, campaign)
         yield Head(name, created, self._given(spec))
         yield from map(EventRow._make, self._rows(link, campaign, 0, _END, CHUNK))
+        yield from self._all_replies(link, campaign)
+
+    def _all_replies(self, link: Connection, campaign: int) -> Iterator[Reply]:
         rows = self._run(link, _FIRST_REPLIES, campaign, chunk=CHUNK)
         while rows:
             yield from (Reply(*map(self._given, row)) for row in rows)

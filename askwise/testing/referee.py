@@ -11,7 +11,7 @@ from askwise.core.money import to_micro
 from askwise.core.problem import UNLIMITED, Problem, Worker
 from askwise.core.screening import GOLD_NOTES
 from askwise.ledger import columns as c
-from askwise.ledger.entries import REVISES
+from askwise.ledger.entries import REMOVED, REVISES
 from askwise.ledger.ledger import Ledger
 
 
@@ -224,8 +224,6 @@ class Referee:
             self._given(event)
         elif kind in REVISES:
             self._changed(event)
-        elif kind == Kind.CLOSED and event.task not in self.open_tasks:
-            assert event.task == changed, f"{event.task} is closed twice, and no answer was changed"
         elif kind in (Kind.WARNED, Kind.QUALIFIED):
             assert event.why, f"{event.worker} is judged without a reason"
         elif kind == Kind.SUSPENDED:
@@ -234,7 +232,12 @@ class Referee:
         elif kind == Kind.REINSTATED:
             self.suspended.remove(event.worker or "")
         elif kind == Kind.CLOSED:
-            del self.open_tasks[event.task]
+            was_open = self.open_tasks.pop(event.task, None)
+            if event.outcome == REMOVED:
+                answered = {self.work[seq].task for seq in (*self.out, *self.settled)}
+                assert event.task not in answered, f"{event.task} is removed, and in use"
+            elif was_open is None:
+                assert event.task == changed, f"{event.task} is closed twice"
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)
         elif kind == Kind.ADDED:
             self._open([raw["id"] for raw in event.tasks or ()])

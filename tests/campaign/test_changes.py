@@ -12,6 +12,7 @@ from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import Conflict, InvalidProblem, UnknownName
 from askwise.core.events import Kind
 from askwise.policies import policies
+from askwise.store import MemoryStore
 
 
 def make(**changes: Any) -> Campaign:
@@ -302,3 +303,26 @@ def test_changes_are_in_the_log_by_kind() -> None:
         Kind.RESUMED,
         Kind.STOPPED,
     ]
+
+
+def test_many_truths_are_one_write_all_or_none() -> None:
+    class Counting(MemoryStore):
+        writes = 0
+
+        def append(self, *arguments: Any, **named: Any) -> None:
+            self.writes += 1
+            super().append(*arguments, **named)
+
+    store = Counting()
+    campaign = Campaign.create(
+        workers=[Worker("ann", 1)], tasks=[f"t{at}" for at in range(50)], options=["no", "yes"],
+        policy="random-pairs", seed=1, store=store,
+    )  # fmt: skip
+    told = {f"t{at}": "yes" for at in range(40)}
+    campaign.truths(told)
+    assert (store.writes, len(campaign.log())) == (1, 40)
+    campaign.truths(told)
+    assert len(campaign.log()) == 40
+    with pytest.raises(Conflict, match="first truth stays"):
+        campaign.truths({"t45": "no", "t3": "no"})
+    assert len(campaign.log()) == 40

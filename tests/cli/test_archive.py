@@ -25,9 +25,10 @@ def test_a_stopped_campaign_is_archived_listed_and_brought_back(
     assert (found["name"], found["file"], found["replies"]) == (cats, str(file), 1)
     said = refusal("status", cats)
     assert f"campaign {cats!r} is archived in {file}: bring it back with askwise restore" in said
-    (listed,) = call_json("list")
-    assert (listed["name"], listed["state"], listed["archived"]) == (cats, "archived", str(file))
-    assert call("list").stdout.split()[:2] == [cats, "archived"]
+    assert call_json("list") == []
+    (listed,) = call_json("list", "--archived")
+    assert (listed["name"], listed["archived"], listed["file"]) == (cats, True, str(file))
+    assert call("list", "--archived").stdout.split()[:2] == [cats, "archived"]
     restored = call_json("restore", str(file))
     assert restored == {"file": str(file), "campaigns": 1, "events": found["events"]} | {
         "replies": 1,

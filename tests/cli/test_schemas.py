@@ -184,6 +184,11 @@ def test_every_kind_of_event_that_there_is(
     call("reinstate", "screened", "ann", "--by", "eve", "--why", "She was ill.")
     call("suspend", "screened", "ann", "--by", "eve")
     look("screened")
+    call("retitle", "certified", "Certified cats")
+    call("archive", "certified")
+    call("unarchive", "certified")
+    call("forget", "certified", "vet", "--as", "w7")
+    look("certified", explain=False)
     names = (cats, shop, "auction", "certified", "screened")
     logs = "".join(call("log", name).stdout for name in names)
     met = {line.split("\t")[2] for line in logs.splitlines()}

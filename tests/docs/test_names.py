@@ -12,6 +12,7 @@ import pytest
 from askwise import Campaign, Worker
 from askwise.aggregation import aggregation
 from askwise.campaign.choosing import AUTO
+from askwise.campaign.forgetting import forget_worker
 from askwise.core.events import Kind
 from askwise.lab.experiment import experiments
 from askwise.mechanisms import mechanisms
@@ -151,6 +152,10 @@ def eventful_log() -> list[dict[str, Any]]:
     campaign.bonus("ann", 1, "For the hard ones.", by="bo")
     campaign.pay("ann", by="bo", reference="SEPA 4711")
     campaign.stop()
+    campaign.retitle("All")
+    campaign.archive()
+    campaign.unarchive()
+    forget_worker(campaign.store, "all", "bob", 0.0)
     thompson = Campaign.create(
         workers=[Worker("ann", 1), Worker("bob", 1)], outcome="utility", policy="thompson-knapsack"
     )

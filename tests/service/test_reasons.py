@@ -124,7 +124,8 @@ def codes_in_use() -> dict[str, set[str]]:
         found[reason].add("conflict")
     for status in ENDS:  # an answer after the lease is taken
         found[SETTLED[status]].add("invalid_answer")
-    for reason in ("task_closed", "campaign_stopped", "worker_limit_reached", "pair_asked_again"):
+    late = ("task_closed", "task_removed", "campaign_stopped", "worker_limit_reached")
+    for reason in (*late, "pair_asked_again"):
         found[reason].add("invalid_answer")  # of a late answer
     return found
 

@@ -5,7 +5,7 @@ and changes nothing.
 """
 
 from askwise.campaign.views.agreement import Agreement, agreement
-from askwise.campaign.views.answers import Answer, KeptAnswers, answers
+from askwise.campaign.views.answers import Answer, KeptAnswers, answers, in_campaign
 from askwise.campaign.views.assignments import Handed, assignment_id, handed, outstanding
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.contested import Contested, contested
@@ -85,6 +85,7 @@ __all__ = [
     "explain",
     "forecast",
     "handed",
+    "in_campaign",
     "judges",
     "outcomes",
     "outstanding",

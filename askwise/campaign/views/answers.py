@@ -14,7 +14,7 @@ from askwise.core.json_types import Count, Id, JsonLimits, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import NO_LABEL, RestsOn, told
 from askwise.ledger import columns as c
-from askwise.ledger.entries import SetLabel
+from askwise.ledger.entries import REMOVED, SetLabel
 from askwise.policies.capabilities import Assures, Settles
 
 RAN_OUT = ("over_budget", "low_confidence")
@@ -23,7 +23,7 @@ RAN_OUT = ("over_budget", "low_confidence")
 OUTCOMES = (
     *("open", "confident", "low_confidence", "over_budget", "closed", "frozen", "assured"),
     *("everyone_asked", "not_assured", "assurance_failed", "target_not_reachable"),
-    *("sure_enough", "labelled"),
+    *("sure_enough", "labelled", REMOVED),
 )
 """What may be said of how a task stands or ended."""
 
@@ -95,6 +95,8 @@ _UNKNOWN = Answer(None, None, None, "open", 0)
 def answers(state: CampaignState) -> list[Answer]:
     """Every task's answer: its truth where that was told, the rule's where it closed the task or
     came to no end, else the aggregator's or the policy's.
+
+    They stand at the places of their tasks; :func:`in_campaign` leaves out those that were removed.
     """
     return answers_about(state, range(state.ledger.total(c.TASKS)))
 
@@ -112,7 +114,7 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
             label = told(truth)
         elif label.value is None and outcome in RAN_OUT:
             label = state.guess(task)
-        if sure_enough[task]:
+        if sure_enough[task] and outcome != REMOVED:
             outcome = "sure_enough"
         named.append((label, outcome))
     # All at once: an aggregator may have to learn from every answer there is.
@@ -160,6 +162,11 @@ def answers_about(state: CampaignState, tasks: Sequence[int]) -> list[Answer]:
             )
         )
     return found
+
+
+def in_campaign(found: Sequence[Answer]) -> list[Answer]:
+    """The answers without those of tasks that were removed."""
+    return [answer for answer in found if answer.outcome != REMOVED]
 
 
 def _sure_enough(state: CampaignState) -> Array:

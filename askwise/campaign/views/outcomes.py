@@ -9,6 +9,7 @@ import numpy as np
 from askwise.campaign.views.answers import Answer
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import RestsOn
+from askwise.ledger.entries import REMOVED
 
 BINS = 10
 """Of confidence, from 0 to 1."""
@@ -64,7 +65,7 @@ def outcomes(answers: Sequence[Answer]) -> Outcomes:
     edges = np.arange(BINS + 1) / BINS
     groups: dict[str, list[Answer]] = {}
     for answer in answers:
-        if answer.task is not None:
+        if answer.task is not None and answer.outcome != REMOVED:
             groups.setdefault(answer.outcome, []).append(answer)
     counts = []
     for outcome in sorted(groups, key=_place):

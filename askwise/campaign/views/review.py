@@ -33,7 +33,8 @@ def review(state: CampaignState, answers: Sequence[Answer], queue: ReviewQueue) 
     ledger = state.ledger
     votes = ledger.book.votes[: len(answers)]
     waiting = ledger.book.tasks[: len(answers), c.TRUTH] < 0
-    waiting[[task for task in ledger.labels if task < len(answers)]] = False
+    done = (*ledger.labels, *ledger.removed)
+    waiting[[task for task in done if task < len(answers)]] = False
     answered = np.array([each.count for each in answers], np.int64) > 0
     if queue == "flagged":
         flags = {task: seqs for task, seqs in ledger.flags.items() if task < len(answers)}

@@ -113,6 +113,12 @@ class Status(Jsonable):
         policy was named.
     pilot : PilotProgress or None
         How far the pilot is; None without one.
+    title : str or None
+        What the campaign is called: the title that it was given last, or that of its content;
+        None where it has neither, and goes by its name.
+    archived : bool
+        Whether the campaign was put away: it is in no list of work and can't be changed until it
+        is taken up again.
     """
 
     name: Id
@@ -139,6 +145,8 @@ class Status(Jsonable):
     watch: Watch | None = None
     because: str | None = None
     pilot: PilotProgress | None = None
+    title: str | None = None
+    archived: bool = False
 
 
 def status(name: str, state: CampaignState) -> Status:
@@ -159,7 +167,7 @@ def status(name: str, state: CampaignState) -> Status:
         reserved=from_micro(ledger.reserved),
         left=None if budget is None else from_micro(budget - spent - ledger.reserved),
         workers=int(state.available().sum() + state.auditors().sum()),
-        tasks=0 if problem.taskless else total(c.TASKS),
+        tasks=ledger.task_count,
         open_tasks=0 if problem.taskless else total(c.OPEN),
         decisions=total(c.DECISIONS),
         answers=total(c.ANSWERS),
@@ -175,6 +183,8 @@ def status(name: str, state: CampaignState) -> Status:
         pilot=progress(state),
         why=None if done is None else done.why,
         settled=0 if problem.taskless else settled_tasks(state, done),
+        title=state.title,
+        archived=ledger.archived,
     )
 
 
@@ -193,8 +203,9 @@ def settled_tasks(state: CampaignState, done: Done | None) -> int:
     A policy that can't tell of which tasks it is sure is taken at its word when it is done.
     """
     if done in AS_WANTED:
-        return state.ledger.total(c.TASKS)
-    return int(state.settled().sum())
+        return state.ledger.task_count
+    # To policies a task that was removed is closed.
+    return int(state.settled().sum()) - len(state.ledger.removed)
 
 
 def over(state: CampaignState) -> Done | None:

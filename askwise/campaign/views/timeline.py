@@ -139,7 +139,8 @@ class Timeline:
     @property
     def closed(self) -> int:
         """Tasks closed so far."""
-        return self.ledger.total(c.TASKS) - self.ledger.total(c.OPEN)
+        # One that was removed is closed to policies, and no result.
+        return self.ledger.total(c.TASKS) - self.ledger.total(c.OPEN) - len(self.ledger.removed)
 
     @property
     def spent(self) -> int:

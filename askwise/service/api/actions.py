@@ -21,9 +21,7 @@ from askwise.service.routing.bodies import not_this, read_json
 from askwise.service.state import ServiceState
 from askwise.store import Change, Record, Store
 from askwise.store.errors import campaign_exists
-
-_MADE = "made"
-"""Kind of the records of keyed creations."""
+from askwise.store.records import CREATIONS
 
 
 def status_of(service: ServiceState, name: str) -> dict[str, Any]:
@@ -65,20 +63,20 @@ def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) 
     spec = make_spec(fields)
     request = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
     hashed = hashlib.sha256(key.encode()).hexdigest()
-    note = store.record(_MADE, hashed)
+    note = store.record(CREATIONS, hashed)
     if note is None:
         given = fields.get("name")
         # A name that is made up is made of the key, so that a retry makes up the same.
         name = check_name(f"campaign-{hashed[:12]}" if given is None else given)
         made = {"request": request, "name": name, "seed": spec.seed, "time": time.time()}
-        change = Change(_MADE, hashed, None, json.dumps(made))
+        change = Change(CREATIONS, hashed, None, json.dumps(made))
         taken = _is_there(store, name)
         if taken or not store.change([change]):
             # Perhaps by the same request, in between.
-            note = store.record(_MADE, hashed)
+            note = store.record(CREATIONS, hashed)
         if taken and note is None:
             raise campaign_exists(name)
-        note = note or Record(_MADE, hashed, change.after or "")
+        note = note or Record(CREATIONS, hashed, change.after or "")
     made = json.loads(note.body)
     if made["request"] != request:
         raise key_reused()
@@ -88,7 +86,7 @@ def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) 
     except Conflict:
         if json.loads(store.spec(made["name"])) != json.loads(text):
             # Somebody else took the name after the note was made.
-            store.change([Change(_MADE, hashed, note.body, None)])
+            store.change([Change(CREATIONS, hashed, note.body, None)])
             raise
     return status_of(service, made["name"])
 

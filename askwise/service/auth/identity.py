@@ -15,6 +15,7 @@ from askwise.core.keys import Caller, Key
 from askwise.service.errors import forbidden, unauthorized
 from askwise.service.idempotency import was_made
 from askwise.store import Change, Record, Store
+from askwise.store.records import TOKENS
 
 Role = Literal["owner", "requester", "viewer"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -22,7 +23,7 @@ ROLES: tuple[Role, ...] = get_args(Role)
 PREFIX = {"owner": "awo_", "requester": "awr_", "viewer": "awv_", "worker": "aww_"}
 """What a secret begins with, so that one that leaked is recognised."""
 
-_KEY, _TOKEN, _SESSION = "key", "token", "session"
+_KEY, _TOKEN, _SESSION = "key", TOKENS, "session"
 MOST_SEEN = 10_000
 """Look-ups that are remembered."""
 
@@ -180,6 +181,11 @@ class Identities:
                 self._ended += 1
                 self._seen.pop(record.id, None)
                 return _issued(Record(kind, record.id, after))
+
+    def look_again(self) -> None:
+        """Trust no look-up of before: tokens have changed, or are gone."""
+        self._ended += 1
+        self._seen.clear()
 
     # Recognising them.
 

@@ -15,6 +15,7 @@ from askwise.data.tables import HeldFile
 from askwise.service.api.shapes import creation
 from askwise.service.dashboard import order_form
 from askwise.service.dashboard.visit import Form
+from askwise.service.errors import bad_shape
 from askwise.service.pages.base import refuse_form
 from askwise.service.routing.bodies import read_json
 
@@ -69,8 +70,7 @@ def _add_table(campaign: Campaign, file: HeldFile, form: Form) -> None:
     items = read_items(file, options=options, **columns)
     _refuse_many(len(items))
     campaign.add(tasks=items.tasks(campaign.content), key=form.key)
-    for task, option in items.truths.items():
-        campaign.truth(task, option)
+    campaign.truths(items.truths)
 
 
 def _lines(text: str) -> list[Any]:
@@ -87,7 +87,7 @@ def _lines(text: str) -> list[Any]:
             found.append(creation.TaskBody.model_validate(raw).model_dump(exclude_unset=True))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise refuse_form(f"line {at}: {first['loc'][0]}: {first['msg']}") from None
+            raise refuse_form(f"line {at}: {bad_shape(first, 'form')}") from None
         except ValueError as error:
             raise refuse_form(f"line {at} is not JSON: {error}") from None
     return found

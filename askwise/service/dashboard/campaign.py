@@ -219,7 +219,7 @@ def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Re
         visit,
         name,
         charts=tab in fragments.CHARTED,
-        now=tab in fragments.CHARTED and _just_done(visit),
+        now=tab in (*fragments.CHARTED, "tasks") and _just_done(visit),
     )
     parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
     said = {"of": tab, **wanted._asdict()}

@@ -7,6 +7,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from askwise.core.keys import Key
+from askwise.service.api.shapes.requests import Archived
 from askwise.service.auth.identity import ROLES
 from askwise.service.dashboard.new_campaign import first_step
 from askwise.service.dashboard.overview import Glance
@@ -19,10 +20,11 @@ PageNumber = Annotated[int, Field(ge=1, le=10**9)]
 
 
 @router.get("/dashboard")
-def campaigns(visit: Viewing, page: PageNumber = 1) -> Response:
-    """All campaigns at a glance."""
+def campaigns(visit: Viewing, page: PageNumber = 1, archived: Archived = "no") -> Response:
+    """All campaigns at a glance; those that were archived on a page of their own."""
     visit.overviews.warm()
-    names = visit.service.campaigns.store.names()
+    away = archived == "yes"
+    names = visit.service.campaigns.listed(archived=away)
     shown = cut(len(names), page)
     overviews = visit.overviews
 
@@ -33,8 +35,16 @@ def campaigns(visit: Viewing, page: PageNumber = 1) -> Response:
     found, broken = visit.service.campaigns.each(names[shown.start : shown.end], look)
     rows = [each for each in found if isinstance(each, Glance)]
     opening = [each for each in found if isinstance(each, str)]
-    values = {"rows": rows, "opening": opening, "broken": broken, "cut": shown}
-    return visit.page("dashboard/campaigns.html", **values, **first_step(visit))
+    return visit.page(
+        "dashboard/campaigns.html",
+        rows=rows,
+        opening=opening,
+        broken=broken,
+        cut=shown,
+        archived=away,
+        elsewhere=len(visit.service.campaigns.listed(archived=not away)),
+        **first_step(visit),
+    )
 
 
 @router.get("/dashboard/-/keys")

@@ -26,7 +26,7 @@ router = pages()
 @router.get("/dashboard/{name}/manage")
 def manage(visit: Requesting, name: Name, page: PageNumber = 1) -> Response:
     """Invite workers, add money and tasks, revoke links."""
-    return _manage(visit, name, page=page)
+    return show_manage(visit, name, page=page)
 
 
 @router.post("/dashboard/{name}/invite")
@@ -46,7 +46,7 @@ async def invite(visit: Requesting, name: Name) -> Response:
         _, _, link = invite_worker(visit.service, visit.caller, form.key, name, body)
         return body.worker, link
 
-    return await do(visit, work, partial(_manage, visit, name))
+    return await do(visit, work, partial(show_manage, visit, name))
 
 
 @router.post("/dashboard/{name}/tokens/{id}/revoke")
@@ -55,7 +55,7 @@ async def revoke(visit: Requesting, name: Name, id: requests.KeyId) -> Response:
     return await do(
         visit,
         lambda form: revoke_token(visit.service, name, id),
-        partial(_manage, visit, name),
+        partial(show_manage, visit, name),
         lambda _: back(f"/dashboard/{name}/manage", "token-revoked"),
     )
 
@@ -150,7 +150,7 @@ async def _change_asked(
 @router.post("/dashboard/{name}/top-up")
 async def top_up(visit: Requesting, name: Name) -> Response:
     """Add money to the budget."""
-    return await _change(
+    return await change(
         visit, name, "manage", "topped-up",
         lambda campaign, form: campaign.top_up(form.text("amount", longest=40), form.key),
     )  # fmt: skip
@@ -164,11 +164,11 @@ async def add(visit: Requesting, name: Name) -> Response:
     def then(pasted: PastedTable | None) -> Response:
         if pasted is None:
             return back(f"/dashboard/{name}/manage", "added")
-        return _manage(visit, name, typed=dict(form.fields), pasted=pasted)
+        return show_manage(visit, name, typed=dict(form.fields), pasted=pasted)
 
     def again(typed: dict[str, str], **said: Any) -> Response:
         pasted = pasted_again(visit.service.campaigns.get(name), typed)
-        return _manage(visit, name, typed=typed, pasted=pasted, **said)
+        return show_manage(visit, name, typed=typed, pasted=pasted, **said)
 
     return await do_with(
         visit, form, lambda form: add_tasks(visit.service.campaigns.get(name), form), again, then
@@ -178,13 +178,13 @@ async def add(visit: Requesting, name: Name) -> Response:
 @router.post("/dashboard/{name}/pause")
 async def pause(visit: Requesting, name: Name) -> Response:
     """Hand out nothing for a while."""
-    return await _change(visit, name, "", "paused", lambda campaign, form: campaign.pause(form.key))
+    return await change(visit, name, "", "paused", lambda campaign, form: campaign.pause(form.key))
 
 
 @router.post("/dashboard/{name}/resume")
 async def resume(visit: Requesting, name: Name) -> Response:
     """Go on."""
-    return await _change(
+    return await change(
         visit, name, "", "resumed", lambda campaign, form: campaign.resume(form.key)
     )
 
@@ -196,7 +196,7 @@ async def begin(visit: Requesting, name: Name) -> Response:
     def work(campaign: Campaign, form: Form) -> None:
         campaign.ask_around(visit.service.availability.away(name), key=form.key)
 
-    return await _change(visit, name, "", "begun", work)
+    return await change(visit, name, "", "begun", work)
 
 
 @router.get("/dashboard/{name}/stop")
@@ -214,7 +214,7 @@ async def stop(visit: Requesting, name: Name) -> Response:
             raise refuse_form("tick the box: a campaign that was stopped can't be started again")
         campaign.stop(form.key)
 
-    return await _change(visit, name, "", "stopped", work)
+    return await change(visit, name, "", "stopped", work)
 
 
 @router.post("/dashboard/{name}/close")
@@ -277,13 +277,13 @@ def _value(campaign: Campaign, form: Form) -> float | str:
 Work = Callable[[Campaign, Form], None]
 
 
-async def _change(visit: Visit, name: str, tab: str, code: str, work: Work) -> Response:
+async def change(visit: Visit, name: str, tab: str, code: str, work: Work) -> Response:
     """Change a campaign; leads back to the overview or to a tab of it."""
     path = f"/dashboard/{name}/{tab}".rstrip("/")
     return await do(
         visit,
         lambda form: work(visit.service.campaigns.get(name), form),
-        partial(_manage if tab else shown.show_overview, visit, name),
+        partial(show_manage if tab else shown.show_overview, visit, name),
         lambda _: back(path, code),
     )
 
@@ -310,13 +310,15 @@ def _task(form: Form) -> str:
     return form.fields.get("task", "")
 
 
-def _manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Response:
+def show_manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Response:
+    """The page on which a campaign is managed, perhaps with word of what went wrong."""
     frame = shown.frame(visit, name, "manage")
     tokens = visit.service.identities.tokens(name)
     part = cut(len(tokens), page)
     values = {
         "made": None,
         "typed": {},
+        "field": None,
         "kinds": KINDS,
         "pasted": None,
         "column_roles": ROLES,

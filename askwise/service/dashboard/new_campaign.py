@@ -20,6 +20,7 @@ from askwise.service.api.shapes import creation, requests
 from askwise.service.dashboard import order_form
 from askwise.service.dashboard.drafts import DraftId, find_draft, keep_draft, sent_file
 from askwise.service.dashboard.order_form import OrderedForm
+from askwise.service.dashboard.part_choices import PARTS, part_choices
 from askwise.service.dashboard.toml_lines import line_of
 from askwise.service.dashboard.visit import Form, Requesting, Visit, back, do, do_with, sent
 from askwise.service.pages.base import NEW_TABLE, pages, refuse_form
@@ -148,6 +149,10 @@ async def make_of_table(visit: Requesting, draft: DraftId) -> Response:
     file = await visit.service.threads.run(lambda: find_draft(store, visit.caller, draft))
     seen = await visit.service.threads.run(lambda: preview_table(file))
     wanted = form.fields.get("do", "")
+    if wanted == "parts":
+        return await visit.service.threads.run(
+            lambda: _choose(visit, draft, seen, typed=dict(form.fields))
+        )
 
     def work(form: Form) -> OrderedForm | CreatedCampaign:
         ordered = order_form.read_form(visit.service, file, seen.names, form.fields)
@@ -187,8 +192,7 @@ def _create(visit: Visit, ordered: OrderedForm, form: Form) -> CreatedCampaign:
     name = str(create_once(visit.service, fields, form.key)["name"])
     campaign = visit.service.campaigns.get(name)
     truths = ordered.order.truths
-    for task, option in truths.items():
-        campaign.truth(task, option)
+    campaign.truths(truths)
     links = {}
     for person in ordered.order.people:
         body = requests.InviteBody(worker=person.id, lasts=None)
@@ -226,6 +230,8 @@ def _choose(
     return visit.page(
         "dashboard/order.html",
         alert=alert,
+        choices=part_choices(typed),
+        parts_chosen=any(typed.get(field) for field in PARTS),
         wrong=error,
         draft=draft,
         seen=seen,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from askwise.campaign.spec import make_spec
 from askwise.core.money import to_micro
 from askwise.core.problem import Worker, as_worker
 from askwise.core.screening import ScreeningTerms
@@ -15,6 +16,7 @@ from askwise.data.order_costs import OrderCeiling, ceiling_of
 from askwise.data.orders import ItemsOrder, options_of_text, people_of_text, read_order
 from askwise.data.table_preview import TablePreview
 from askwise.data.tables import HeldFile
+from askwise.service.dashboard.part_choices import PARTS, chosen_parts
 from askwise.service.pages.base import refuse_form
 from askwise.service.state import ServiceState
 
@@ -42,8 +44,9 @@ _FIELDS = {
     **dict.fromkeys(("text", "kind", "truth", "payload", "tasks", "context"), "columns"),
     **{"target_error": "target", "target": "target", "judges": "people", "workers": "people"},
     **{"confidence": "confidence", "certify": "confidence", "judge": "judges", "id": "people"},
-    **{"columns": "columns", "error": "target", "screening": "qualify"},
+    **{"columns": "columns", "error": "target", "screening": "qualify", "parts": "parts"},
     **{name: name for name in ("qualify", "pass_share", "gold_rate", "warn_below", "pause_below")},
+    **dict.fromkeys(PARTS, "parts"),
 }
 """The field of the form beside which an error is shown, by the field that it names."""
 
@@ -102,6 +105,13 @@ def read_form(
         raise refuse_form("name the people who audit", field="by")
     if confidence is None and by:
         raise refuse_form("say how sure the certificate is to be", field="confidence")
+    parts = chosen_parts(said)
+    if "policy" in parts and target is not None and confidence is None:
+        raise refuse_form(
+            "a target is for the policy that is chosen automatically: give no target, or no policy "
+            "under Advanced",
+            field="target",
+        )
     budget = said.get("budget") or None
     if budget is not None:
         to_micro(budget, "budget")
@@ -136,6 +146,10 @@ def read_form(
         fields["name"] = said["name"]
     listed = service.judges.resolve(fields["workers"], order.content, order.tasks)
     workers: list[Worker] = [as_worker(each) for each in listed]
+    if parts:
+        fields |= parts
+        # What does not go together is said before anything is created.
+        make_spec({**fields, "workers": listed})
     return OrderedForm(order, fields, ceiling_of(order, workers))
 
 

@@ -22,6 +22,7 @@ from typing import Any, Generic, TypeVar
 from askwise.campaign import Campaign, views
 from askwise.campaign.state import CampaignState
 from askwise.core.arrays import Array
+from askwise.core.events import Kind
 from askwise.ledger import columns as c
 from askwise.service.open_campaigns import OpenCampaigns
 
@@ -191,6 +192,8 @@ class _Watched:
     feeding: Future[None] | None = None
     first: Future[object] | None = None
     """The first working out of a large campaign."""
+    renamed: int = 0
+    """The last event after which the timeline was begun anew."""
 
 
 class Overviews:
@@ -229,6 +232,11 @@ class Overviews:
                 return
             self._warm = True
         self._do_later(lambda: importlib.import_module("matplotlib.backends.backend_svg"))
+
+    def drop(self, name: str) -> None:
+        """Let go of what was worked out of a campaign."""
+        with self._lock:
+            self._watched.pop(name, None)
 
     def glance(self, name: str) -> Glance:
         """A campaign at a glance, as it is now."""
@@ -395,6 +403,14 @@ class Overviews:
             columns = self._campaigns.store.columns(name, after, after + PIECE, timed=True)
             if not len(columns):
                 return
+            renamed = columns.last_of(Kind.RENAMED)
+            if renamed > watched.renamed:
+                # What was read before has a name that is in no log any more.
+                with self._campaigns.get(name).reading() as state:
+                    begun = views.Timeline(state.spec.problem)
+                with watched.lock:
+                    watched.timeline, watched.renamed = begun, renamed
+                continue
             with watched.lock:
                 watched.timeline.take_columns(columns)
         with self._lock:
@@ -413,6 +429,7 @@ def copied(state: CampaignState) -> CampaignState:
     ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
     ledger.labels, ledger.flags = ledger.labels.copy(), ledger.flags.copy()
     ledger.standings = copy.deepcopy(ledger.standings)
+    ledger.removed = ledger.removed.copy()
     return made
 
 

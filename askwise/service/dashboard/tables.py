@@ -15,7 +15,7 @@ from askwise.core.events import Event
 from askwise.core.problem import Task
 from askwise.core.prompts import item_text
 from askwise.ledger import columns as c
-from askwise.ledger.entries import SetLabel
+from askwise.ledger.entries import REMOVED, SetLabel
 from askwise.service.dashboard.overview import Facts, Overviews
 from askwise.service.dashboard.visit import Cut, cut
 
@@ -146,6 +146,9 @@ def tasks(
     if outcome is not None:
         wanted = np.array([each.outcome == outcome for each in answers], bool)
         order = order[wanted[order]]
+    else:
+        there = np.array([each.outcome != REMOVED for each in answers], bool)
+        order = order[there[order]]
     shown = cut(len(order), page)
     return task_rows(campaign, facts, order[shown.start : shown.end].tolist()), shown
 

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from askwise.core.errors import AskwiseError
 from askwise.service.auth.identity import Identity, Role, csrf_token
 from askwise.service.dashboard.overview import Overviews
-from askwise.service.errors import status_of
+from askwise.service.errors import bad_shape, status_of
 from askwise.service.incoming_request import IncomingRequest
 from askwise.service.pages import filters
 from askwise.service.pages.base import SESSION, form_of, page, refuse_form, signed_in, templates
@@ -207,9 +207,9 @@ async def do_with(
 
 
 def _first_flaw(errors: Sequence[Any]) -> AskwiseError:
-    """Build the refusal of what somebody typed, by the first flaw that its shape has."""
-    where = ".".join(str(part) for part in errors[0]["loc"])
-    return refuse_form(f"{where}: {errors[0]['msg']}", field=where)
+    """Build the refusal of what somebody typed, in the words that the API has for it."""
+    flaw = bad_shape(errors[0], "form")
+    return refuse_form(str(flaw), field=flaw.field)
 
 
 def back(path: str, code: str) -> Response:

@@ -87,7 +87,7 @@ class RequestMiddleware:
         identities: Identities,
         threads: Threads,
         places: int,
-        refuse: Callable[[str, AskwiseError], Response] = lambda _, error: reply_to(error),
+        refuse: Callable[[Scope, AskwiseError], Response] = lambda _, error: reply_to(error),
     ) -> None:
         self.refuse = refuse
         self.shares = Shares(places)
@@ -119,7 +119,7 @@ class RequestMiddleware:
                 request = await self._let_in(exchange)
             except AskwiseError as error:
                 metrics.REFUSED.labels(error.code).inc()
-                await exchange.reply(self.refuse(scope["path"], error))
+                await exchange.reply(self.refuse(scope, error))
                 return
             try:
                 reply = await respond(request)
@@ -127,7 +127,8 @@ class RequestMiddleware:
                     await reply(scope, exchange.receive, exchange.send)
                     return
             except AskwiseError as error:
-                reply = reply_to(error)
+                at_route = "route" in scope
+                reply = reply_to(error) if at_route else self.refuse(scope, error)
             except HTTPException as refused:
                 reply = reply_to_framework(refused)
             await exchange.reply(reply)

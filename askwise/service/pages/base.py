@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import Scope
 
 from askwise.core.errors import AskwiseError
 from askwise.core.version import __version__
@@ -97,19 +98,33 @@ def trouble(request: Request, status: int, message: str) -> Response:
     return page("error.html", status=status, code=status, message=message, home=_home(request))
 
 
-def refused(path: str, error: AskwiseError) -> Response:
-    """What is told of a request that came to no route: a page, if a page has sent too much."""
-    if error.reason != "body_too_large" or not path.startswith("/dashboard"):
-        return reply_to(error)
-    message = str(error)
-    if path == NEW_TABLE:
+def refused(scope: Scope, error: AskwiseError) -> Response:
+    """What is told of a request that came to no route: to a browser, a page."""
+    told = reply_to(error)
+    sent_by_page = error.reason == "body_too_large" and scope["path"].startswith("/dashboard")
+    if not sent_by_page and not _takes_pages(scope):
+        return told
+    path, code, message = scope["path"], told.status_code, str(error)
+    if error.reason == "not_found":
+        message = "there is no such page: check the address"
+    elif error.reason == "body_too_large" and path == NEW_TABLE:
         message = (
             "this file is too large to be sent here: create the campaign with askwise new FILE"
         )
-    reply = page("error.html", status=413, code=413, message=message, home="/dashboard")
-    # What was sent is not read to its end.
-    reply.headers["Connection"] = "close"
+    home = "/".join(path.split("/")[:3]) if path.startswith("/work/") else "/dashboard"
+    reply = page("error.html", status=code, code=code, message=message, home=home)
+    for name, value in told.headers.items():
+        if name not in ("content-length", "content-type"):
+            reply.headers[name] = value
+    if error.reason == "body_too_large":
+        # What was sent is not read to its end.
+        reply.headers["Connection"] = "close"
     return reply
+
+
+def _takes_pages(scope: Scope) -> bool:
+    """Whether a browser asks, to show what it gets."""
+    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
 
 
 def log_error(error: AskwiseError) -> None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self, get_args
 
 from askwise.core.jsonable import Jsonable
 from askwise.store import Change, Record
+from askwise.store.records import DELIVERED, DELIVERIES, HOOK_CURSORS, HOOK_LANES, HOOKS
 
 EventName = Literal[
     "answer.settled", "answer.revised", "task.closed", "campaign.done", "budget.used"
@@ -17,8 +18,8 @@ DeliveryState = Literal["waiting", "delivered", "given_up"]
 PING: Literal["ping"] = "ping"
 """The event of a test."""
 
-HOOK, CURSOR, LANE = "hook", "hook-cursor", "hook-lane"
-WAITING, SETTLED = "hook-waiting", "hook-settled"
+HOOK, CURSOR, LANE = HOOKS, HOOK_CURSORS, HOOK_LANES
+WAITING, SETTLED = DELIVERIES, DELIVERED
 """Kinds of records."""
 
 

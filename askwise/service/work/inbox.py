@@ -36,6 +36,8 @@ class Inbox:
 
     position: int
     joined: bool
+    title: str
+    """What the campaign is called."""
     stopped: bool
     paused: bool
     answers: int
@@ -91,8 +93,9 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
         return Inbox(
             position=state.seq,
             joined=ledger.is_here(place),
+            title=state.title or campaign.name,
             stopped=bool(ledger.total(c.STOPPED)),
-            paused=bool(ledger.total(c.PAUSED)),
+            paused=bool(ledger.total(c.PAUSED)) or ledger.archived,
             answers=int(row[c.ANSWERED]),
             earned=from_micro(earned),
             paid_out=from_micro(int(row[c.PAID_OUT])),

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
@@ -127,6 +128,23 @@ def show(request: IncomingRequest, name: str, worker: Worker) -> Response:
 async def lead_back(name: str, verb: str, worker: Worker) -> Response:
     """What was reached by sending a form is the inbox, when it is looked at."""
     return RedirectResponse(f"/work/{name}", 303)
+
+
+@router.post("/work/{name}/sign-out")
+async def sign_out(request: IncomingRequest, name: str, worker: Worker) -> Response:
+    """Let the browser forget the token; what they have out may be asked again."""
+    await form_of(request, worker.secret)
+    service = service_of(request)
+    assert worker.worker is not None
+    await service.threads.run(_release, service.campaigns.get(name), worker.worker)
+    reply = page("work/signed_out.html")
+    reply.delete_cookie(_cookie(name), path=f"/work/{name}")
+    return reply
+
+
+def _release(campaign: Campaign, worker: str) -> None:
+    with suppress(errors.Conflict):  # of an archived campaign, of which nothing is out
+        campaign.release(worker)
 
 
 def _cookie(campaign: str) -> str:

@@ -32,6 +32,7 @@ SENTENCES: dict[str, str] = {
     "answer_is_truth": "that answer is in use already: it stays",
     "workers_bid": "answers can't be changed in this campaign",
     "not_answered": "you have not answered that question yet",
+    "task_removed": "it is not needed any more",
     "unknown_task": "that question is not there",
     "unknown_assignment": "that question is not there",
     # Of the campaign.
@@ -66,8 +67,8 @@ NEVER_SHOWN: frozenset[str] = frozenset(
         # Of what only requesters and owners do.
         "campaign_exists", "campaign_paused", "campaign_not_paused", "task_exists", "truth_known",
         "already_running", "worker_exists", "worker_suspended", "worker_not_suspended",
-        "no_newcomers", "no_tasks", "no_budget",
-        "unknown_policy", "unknown_key",
+        "no_newcomers", "no_tasks", "no_budget", "unknown_policy", "unknown_key",
+        "task_answered", "campaign_answered", "campaign_not_archived", "assignments_out",
         "unknown_hook", "unknown_delivery", "unknown_export", "invalid_form", "not_certifying",
         "no_pilot", "judges_unavailable", "not_owed",
         # A stranger has a page of their own, which says what to do.
@@ -83,7 +84,10 @@ NEVER_SHOWN: frozenset[str] = frozenset(
 """Reasons that no worker's page meets; should one come all the same, it is told neutrally."""
 
 TOO_LATE: frozenset[str] = frozenset(
-    {"task_closed", "campaign_stopped", "worker_limit_reached", "pair_asked_again", "over_budget"}
+    {
+        *("task_closed", "task_removed", "campaign_stopped", "campaign_archived"),
+        *("worker_limit_reached", "pair_asked_again", "over_budget"),
+    }
 )
 """Why an answer that came after its time was not taken."""
 

@@ -13,7 +13,7 @@ from askwise.store.backup.portable import Filler, Head, Item, lent
 from askwise.store.connections import Connection
 from askwise.store.sql import LAST, SqlStore, last_of
 
-_NOTES = "SELECT name, archived FROM {s}campaigns WHERE archived IS NOT NULL"
+_NOTES = "SELECT name, archived FROM {s}campaigns WHERE archived <> 'deleted'"
 _ROW = "SELECT id, created, spec, archived FROM {s}campaigns WHERE name = {v}"
 _REPLIES = "SELECT count(*) FROM {s}replies WHERE campaign = {v}"
 _NOTE = "UPDATE {s}campaigns SET archived = {v} WHERE id = {v}"
@@ -56,7 +56,7 @@ class SqlArchiving(SqlStore, Archiving):
                 raise self._unknown(name)
             campaign, _, _, archived = row
             if archived is not None:
-                raise errors.campaign_archived(name, ArchiveNote.from_text(archived).file)
+                raise self._gone(name, archived)
             last = last_of(self._run(link, LAST, campaign))
             ((replies,),) = self._run(link, _REPLIES, campaign)
             if (last, replies) != (note.events, note.replies):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from askwise.core.errors import StoreError
 from askwise.core.events import Event
 from askwise.store import errors
+from askwise.store.amending.base import Rewriting
 from askwise.store.backup.portable import CHUNK, Filler, Head, Item
 from askwise.store.base import Reply, Snapshot
 from askwise.store.event_rows import EventRow, pack, unpack
@@ -98,6 +99,17 @@ def read_out(
         yield from records
 
     return items()
+
+
+def rewritten(
+    campaign: StoredCampaign, rows: Sequence[EventRow], rewriting: Rewriting
+) -> StoredCampaign:
+    """A campaign with these rows as its log, its other texts rewritten, and no snapshots."""
+    made = StoredCampaign(rewriting.spec(campaign.spec), campaign.created)
+    made.log = entries(unpack(rows), rows)
+    replies = map(rewriting.reply, campaign.replies.values())
+    made.replies = {reply.key: reply for reply in replies}
+    return made
 
 
 class MemoryFiller(Filler):

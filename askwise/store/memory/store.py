@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from askwise.core.events import Event
+from askwise.core.events import Event, Kind
 from askwise.store import errors
+from askwise.store.amending.base import Amending, Rewriting
 from askwise.store.backup.portable import Item, Portable, lent
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import pack
@@ -70,7 +71,7 @@ class _MemoryTransaction(Transaction):
             raise errors.write_is_over()
 
 
-class MemoryStore(Portable, TellsNews):
+class MemoryStore(Portable, Amending, TellsNews):
     """Campaigns that last as long as the process.
 
     It accepts and refuses exactly what the SQLite store does, so what runs on it runs there.
@@ -88,6 +89,7 @@ class MemoryStore(Portable, TellsNews):
 
     def __init__(self) -> None:
         self._campaigns: dict[str, StoredCampaign] = {}
+        self._deleted: set[str] = set()
         self._kinds: dict[str, RecordsOfKind] = {}
         self._records_lock = threading.Lock()
         self._lock = threading.Lock()
@@ -105,6 +107,8 @@ class MemoryStore(Portable, TellsNews):
 
     def create(self, name: str, spec: str, time: float) -> None:
         self._check("create a campaign")
+        if name in self._deleted:
+            raise errors.campaign_exists(name, deleted=True)
         if self._campaigns.setdefault(name, campaign := StoredCampaign(spec, time)) is not campaign:
             raise errors.campaign_exists(name)
 
@@ -117,8 +121,9 @@ class MemoryStore(Portable, TellsNews):
 
     @contextmanager
     def write(self, name: str) -> Iterator[Transaction]:
-        campaign = self._find(name, "write")
+        self._find(name, "write")
         with self._turn():
+            campaign = self._find(name)
             self._transaction = transaction = _MemoryTransaction(name, campaign)
             try:
                 yield transaction
@@ -152,9 +157,12 @@ class MemoryStore(Portable, TellsNews):
 
     def save(self, name: str, snapshot: Snapshot) -> None:
         campaign = self._find(name, "save a snapshot")
-        if snapshot.seq > len(campaign.log):
-            raise errors.snapshot_ahead(name, len(campaign.log), snapshot.seq)
-        campaign.snapshots[snapshot.seq, snapshot.version] = snapshot
+        with self._turn():
+            if snapshot.seq > len(campaign.log):
+                raise errors.snapshot_ahead(name, len(campaign.log), snapshot.seq)
+            since = cut(campaign.log, snapshot.seq, None)
+            if not any(event.kind == Kind.RENAMED for event in since):
+                campaign.snapshots[snapshot.seq, snapshot.version] = snapshot
 
     def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
         snapshots = self._find(name).snapshots.copy()
@@ -183,6 +191,9 @@ class MemoryStore(Portable, TellsNews):
     def change(self, changes: Sequence[Change]) -> bool:
         ordered = in_order(changes)
         self._check("change records")
+        return self._change(ordered)
+
+    def _change(self, ordered: Sequence[Change]) -> bool:
         with self._records_lock:
             for kind, record, before, _ in ordered:
                 if self._of_kind(kind).bodies.get(record) != before:
@@ -190,6 +201,42 @@ class MemoryStore(Portable, TellsNews):
             for kind, record, _, after in ordered:
                 self._kinds.setdefault(kind, RecordsOfKind()).put(record, after)
         return True
+
+    def delete(self, name: str, expected_seq: int, changes: Sequence[Change] = ()) -> bool:
+        ordered = in_order(changes)
+        self._find(name, "delete a campaign")
+        with self._turn():
+            self._check_at(name, expected_seq)
+            if not self._change(ordered):
+                return False
+            del self._campaigns[name]
+            self._deleted.add(name)
+        return True
+
+    def rewrite(
+        self,
+        name: str,
+        expected_seq: int,
+        rewriting: Rewriting,
+        events: Sequence[Event],
+        changes: Sequence[Change] = (),
+    ) -> bool:
+        ordered, new = in_order(changes), pack(events, expected_seq)
+        campaign = self._find(name, "rewrite a campaign")
+        with self._turn():
+            self._check_at(name, expected_seq)
+            old = pack(cut(campaign.log, 0, None), 0)
+            made = held.rewritten(campaign, [*map(rewriting.row, old), *new], rewriting)
+            if not self._change(ordered):
+                return False
+            self._campaigns[name] = made
+        self._news.post(name)
+        return True
+
+    def _check_at(self, name: str, expected_seq: int) -> None:
+        last = len(self._find(name).log)
+        if last != expected_seq:
+            raise errors.log_moved(name, last, expected_seq)
 
     @contextmanager
     def contents(self) -> Iterator[Iterator[Item]]:
@@ -235,6 +282,8 @@ class MemoryStore(Portable, TellsNews):
     def _find(self, name: str, verb: str = "") -> StoredCampaign:
         self._check(verb)
         campaign = self._campaigns.get(name)
+        if name in self._deleted:
+            raise errors.campaign_deleted(name)
         if campaign is None:
             raise errors.unknown_campaign(name, self._campaigns)
         return campaign

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from askwise.core.errors import Conflict, StoreError
 from askwise.core.events import Event
 from askwise.store import errors
-from askwise.store.archive.sql import SqlArchiving
+from askwise.store.amending.sql import SqlAmending
 from askwise.store.backup.portable import Filler, Item
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import EventRow, encode, pack, unpack
@@ -19,7 +19,16 @@ from askwise.store.postgres.connection import PostgresConnection, clash, connect
 from askwise.store.postgres.connections import PostgresConnections
 from askwise.store.postgres.news import PostgresNews
 from askwise.store.records import Change, in_order
-from askwise.store.sql import EVENTS, LAST, LOOK, PATIENCE, SqlTransaction, last_of
+from askwise.store.sql import (
+    DELETED,
+    EVENTS,
+    LAST,
+    LOOK,
+    PATIENCE,
+    RENAMED_SINCE,
+    SqlTransaction,
+    last_of,
+)
 
 _CONNECTIONS = 10
 
@@ -31,12 +40,18 @@ _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 # What is read out or filled in may come and go slowly, with pauses in the transaction.
 _TAKE_TIME = "SET LOCAL idle_in_transaction_session_timeout = 0"
 
+_KNOWN = "SELECT archived FROM askwise.campaigns WHERE name = %s"
+
 # Not FOR UPDATE: that would also hold up snapshots, which refer to the row.
 _LOCKING = " FOR NO KEY UPDATE"
 _LOCK = f"SELECT name FROM askwise.campaigns WHERE id = %s AND archived IS NULL{_LOCKING}"
 
-_SAVE = """
-    INSERT INTO askwise.snapshots (campaign, version, seq, blob) VALUES (%s, %s, %s, %b)
+# A statement sees what was there when it began: the row comes first, so that a log that is being
+# rewritten is waited for and then seen.
+_SHARE = "SELECT FROM askwise.campaigns WHERE id = %s FOR KEY SHARE"
+_SAVE = f"""
+    INSERT INTO askwise.snapshots (campaign, version, seq, blob)
+    SELECT %s, %s, %s, %b WHERE NOT EXISTS ({RENAMED_SINCE.format(s="askwise.", v="%s")})
     ON CONFLICT (campaign, version, seq) DO UPDATE SET blob = excluded.blob
 """
 
@@ -64,7 +79,7 @@ class _PostgresTransaction(SqlTransaction):
         self.changed = True
 
 
-class PostgresStore(SqlArchiving, TellsNews):
+class PostgresStore(SqlAmending, TellsNews):
     """Campaigns in a PostgreSQL database, which any number of processes may use at a time.
 
     The tables are in a schema of their own, ``askwise``; nothing else of the database is touched.
@@ -132,8 +147,9 @@ class PostgresStore(SqlArchiving, TellsNews):
             values = text.kept(name, "name"), text.kept(spec, "spec"), float(time)
             with _doubtful(link, "created"):
                 made = link.run(inserts.CREATE, *values)
-        if not made:
-            raise errors.campaign_exists(name)
+            if not made:
+                ((note,),) = link.run(_KNOWN, values[0])
+                raise errors.campaign_exists(name, deleted=note == DELETED)
 
     @contextmanager
     def write(self, name: str) -> Iterator[Transaction]:
@@ -196,6 +212,22 @@ class PostgresStore(SqlArchiving, TellsNews):
             # Else it is rolled back.
             return all(found)
 
+    def _change_on(self, link: PostgresConnection, changes: Sequence[Change]) -> bool:
+        return all(link.run_together(inserts.changes_of(changes))) if changes else True
+
+    def _hold(self, link: PostgresConnection, name: str, expected_seq: int) -> tuple[int, str]:
+        held = super()._hold(link, name, expected_seq)
+        # Those who save a snapshot wait as well: it is of before what is done now.
+        link.run("SELECT FROM askwise.campaigns WHERE id = %s FOR UPDATE", held[0])
+        return held
+
+    def _told(self, name: str, last: int) -> None:
+        self._ends[name] = last
+        self._news.post(name)
+
+    def scrub(self) -> None:
+        """Do nothing: the server removes old versions of rows by itself (``VACUUM``)."""
+
     def fill(self, items: Iterable[Item]) -> None:
         with self._alone("fill the store", "look whether the store is still empty") as link:
             inserts.PostgresFiller(link).take(items)
@@ -229,9 +261,11 @@ class PostgresStore(SqlArchiving, TellsNews):
             yield link if link.has_schema() else None
 
     def _save(self, link: PostgresConnection, campaign: int, snapshot: Snapshot) -> None:
-        version = text.kept(snapshot.version, "version")
+        version, seq = text.kept(snapshot.version, "version"), snapshot.seq
+        values = campaign, version, seq, snapshot.blob, campaign, seq
         with _doubtful(link, "saved"):
-            link.run(_SAVE, campaign, version, snapshot.seq, snapshot.blob)
+            link.run_together([(_BEGIN, ()), (_SHARE, (campaign,)), (_SAVE, values)])
+            link.commit()
 
     def _among(self, values: list[Any]) -> tuple[str, list[Any]]:
         return "= ANY(%s)", [values]

@@ -9,23 +9,27 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from askwise.core.errors import StoreError, UnknownName
+from askwise.core.errors import Conflict, StoreError, UnknownName
 from askwise.store import errors
-from askwise.store.archive.sql import SqlArchiving
+from askwise.store.amending.sql import SqlAmending
 from askwise.store.backup.portable import Filler, Head, Item
 from askwise.store.base import Reply, Snapshot, Transaction
 from askwise.store.event_rows import EventRow
 from askwise.store.migrations.on_sqlite import pending
 from askwise.store.news import News, TellsNews, Told
 from askwise.store.records import Change, Record, in_order
-from askwise.store.sql import LAST, LOOK, PATIENCE, SqlTransaction, last_of
+from askwise.store.sql import DELETED, LAST, LOOK, PATIENCE, RENAMED_SINCE, SqlTransaction, last_of
 from askwise.store.sqlite.connections import SqliteConnection, SqliteConnections
 
 _CREATE = "INSERT INTO campaigns (name, created, spec) VALUES (?, ?, ?)"
+_KNOWN = "SELECT archived FROM campaigns WHERE name = ?"
 _APPEND = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)"
 _KEEP = "INSERT INTO replies VALUES (?, ?, ?, ?)"
 _BODY = "SELECT body FROM records WHERE kind = ? AND id = ?"
-_SAVE = "INSERT OR REPLACE INTO snapshots (campaign, version, seq, blob) VALUES (?, ?, ?, ?)"
+_SAVE = f"""
+    INSERT OR REPLACE INTO snapshots (campaign, version, seq, blob)
+    SELECT ?, ?, ?, ? WHERE NOT EXISTS ({RENAMED_SINCE.format(s="", v="?")})
+"""
 
 
 class _SqliteTransaction(SqlTransaction):
@@ -38,7 +42,7 @@ class _SqliteTransaction(SqlTransaction):
         self.link.run(_KEEP, self.campaign, *astuple(reply))
 
 
-class SqliteStore(SqlArchiving, TellsNews):
+class SqliteStore(SqlAmending, TellsNews):
     """Campaigns in one SQLite file, which several threads and processes may use at a time.
 
     A commit is on the disk when it returns (write-ahead log, ``synchronous=FULL``). All campaigns
@@ -86,8 +90,8 @@ class SqliteStore(SqlArchiving, TellsNews):
 
     def create(self, name: str, spec: str, time: float) -> None:
         with self._exclusive("create a campaign") as link:
-            if link.run("SELECT 1 FROM campaigns WHERE name = ?", name):
-                raise errors.campaign_exists(name)
+            if known := link.run(_KNOWN, name):
+                raise _taken(name, known)
             link.run(_CREATE, name, time, spec)
 
     @contextmanager
@@ -112,16 +116,40 @@ class SqliteStore(SqlArchiving, TellsNews):
     def change(self, changes: Sequence[Change]) -> bool:
         ordered = in_order(changes)
         with self._exclusive("change records") as link:
-            for kind, record, before, _ in ordered:
-                found = link.run(_BODY, kind, record)
-                if (found[0][0] if found else None) != before:
-                    return False
-            for kind, record, _, after in ordered:
-                if after is None:
-                    link.run("DELETE FROM records WHERE kind = ? AND id = ?", kind, record)
-                else:
-                    link.run("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", kind, record, after)
+            return self._change_on(link, ordered)
+
+    def _change_on(self, link: SqliteConnection, changes: Sequence[Change]) -> bool:
+        for kind, record, before, _ in changes:
+            found = link.run(_BODY, kind, record)
+            if (found[0][0] if found else None) != before:
+                return False
+        for kind, record, _, after in changes:
+            if after is None:
+                link.run("DELETE FROM records WHERE kind = ? AND id = ?", kind, record)
+            else:
+                link.run("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", kind, record, after)
         return True
+
+    def _told(self, name: str, last: int) -> None:
+        self._news.post(name)
+
+    def scrub(self) -> None:
+        """Write the file anew: freed pages and the write-ahead log still have what was replaced.
+
+        Raises
+        ------
+        StoreError
+            Others use the file all the time; what was replaced is replaced, and may be in it still.
+        """
+        with self._connections.use_outside("clean the file") as link:
+            link.take_turn()
+            try:
+                link.run("VACUUM")
+                ((busy, _, _),) = link.run("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                link.queue.release()
+        if busy:
+            raise errors.busy(self.file, self._connections.patience)
 
     def fill(self, items: Iterable[Item]) -> None:
         with self._exclusive("fill the store") as link:
@@ -138,7 +166,8 @@ class SqliteStore(SqlArchiving, TellsNews):
         return self._connections.use_apart(LOOK) if apart else self._connections.use()
 
     def _save(self, link: SqliteConnection, campaign: int, snapshot: Snapshot) -> None:
-        link.run(_SAVE, campaign, snapshot.version, snapshot.seq, snapshot.blob)
+        seq = snapshot.seq
+        link.run(_SAVE, campaign, snapshot.version, seq, snapshot.blob, campaign, seq)
 
     def _among(self, values: list[Any]) -> tuple[str, list[Any]]:
         return f"IN ({','.join('?' * len(values))})", values
@@ -178,8 +207,8 @@ class SqliteFiller(Filler):
                 raise errors.not_empty()
 
     def campaign(self, head: Head) -> None:
-        if self._link.run("SELECT 1 FROM campaigns WHERE name = ?", head.name):
-            raise errors.campaign_exists(head.name)
+        if known := self._link.run(_KNOWN, head.name):
+            raise _taken(head.name, known)
         self._link.run(_CREATE, *head)
         ((self._campaign,),) = self._link.run("SELECT last_insert_rowid()")
 
@@ -191,6 +220,10 @@ class SqliteFiller(Filler):
 
     def records(self, records: Sequence[Record]) -> None:
         self._link.run_many("INSERT INTO records VALUES (?, ?, ?)", list(map(astuple, records)))
+
+
+def _taken(name: str, known: list[Any]) -> Conflict:
+    return errors.campaign_exists(name, deleted=known[0][0] == DELETED)
 
 
 @contextmanager

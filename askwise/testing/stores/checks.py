@@ -1,9 +1,14 @@
 """All checks of stores."""
 
-from askwise.testing.stores import copies, logs, records, transactions
+from askwise.testing.stores import amendments, copies, logs, records, transactions
 from askwise.testing.stores.base import MakeStore, StoreSuite
 
-CHECKS = StoreSuite([*logs.CHECKS, *transactions.CHECKS, *records.CHECKS, *copies.CHECKS])
+CHECKS = StoreSuite(
+    [
+        *(*logs.CHECKS, *transactions.CHECKS, *records.CHECKS),
+        *(*copies.CHECKS, *amendments.CHECKS),
+    ]
+)
 
 
 def check_store(make_store: MakeStore) -> None:

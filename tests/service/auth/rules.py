@@ -68,6 +68,12 @@ API: dict[tuple[str, str], Rule] = {
     ("POST", "/campaigns/{name}/label"): Rule("requester", body={"task": "t2", "value": "yes"}),
     ("POST", "/campaigns/{name}/comment"): Rule("requester", body={"task": "t2", "text": "Odd."}),
     ("POST", "/campaigns/{name}/truth"): Rule("requester", body={"task": "t1", "option": "yes"}),
+    ("POST", "/campaigns/{name}/truths"): Rule("requester", body={"truths": {"t1": "yes"}}),
+    ("POST", "/campaigns/{name}/remove"): Rule("requester", body={"task": "t3"}),
+    ("POST", "/campaigns/{name}/title"): Rule("requester", body={"title": "Cats"}),
+    ("POST", "/campaigns/{name}/archive"): Rule("requester"),
+    ("POST", "/campaigns/{name}/unarchive"): Rule("requester"),
+    ("DELETE", "/campaigns/{name}"): Rule("requester"),
     ("GET", "/judges"): Rule("viewer"),
     ("GET", "/policies"): Rule("viewer"),
     ("GET", "/rules"): Rule("viewer"),
@@ -128,6 +134,9 @@ API: dict[tuple[str, str], Rule] = {
     # Last, as they end what others need.
     ("POST", "/campaigns/{name}/leave"): Rule("requester", True, ANN),
     ("POST", "/campaigns/{name}/stop"): Rule("requester"),
+    ("POST", "/campaigns/{name}/forget"): Rule(
+        "requester", body={"worker": "ann", "pseudonym": "bob-the-other"}
+    ),
 }
 """Routes that take `Authorization: Bearer`."""
 
@@ -193,6 +202,13 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("POST", "/dashboard/{name}/hooks/{id}/end"): form("requester", key="6" * 32),
     ("POST", "/dashboard/{name}/remove"): form("requester", worker="ann", key="cd" * 16),
     ("POST", "/dashboard/{name}/stop"): form("requester", sure="yes", key="9" * 32),
+    ("POST", "/dashboard/{name}/title"): form("requester", title="Cats", key="a1" * 16),
+    ("POST", "/dashboard/{name}/archive"): form("requester", key="a2" * 16),
+    ("POST", "/dashboard/{name}/unarchive"): form("requester", key="a3" * 16),
+    ("GET", "/dashboard/{name}/delete"): Rule("requester"),
+    ("POST", "/dashboard/{name}/delete"): form("requester", sure="yes", key="a4" * 16),
+    ("POST", "/dashboard/{name}/forget"): form("requester", worker="ann", key="a5" * 16),
+    ("POST", "/dashboard/{name}/remove-task"): form("requester", task="t1", key="a6" * 16),
     ("GET", "/work/{name}"): Rule(None, True),
     ("GET", "/work/{name}/{verb}"): Rule(None, True),
     ("POST", "/work/{name}/next"): inbox(),
@@ -204,6 +220,7 @@ PAGES: dict[tuple[str, str], Rule] = {
     ("POST", "/work/{name}/away"): inbox(),
     ("POST", "/work/{name}/back"): inbox(),
     ("POST", "/work/{name}/bid"): inbox(amount="0.2"),
+    ("POST", "/work/{name}/sign-out"): inbox(),
 }
 """Routes that take cookies: of a session, or of a worker."""
 

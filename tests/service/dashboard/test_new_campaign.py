@@ -9,11 +9,16 @@ from typing import Any
 
 import pytest
 
+from askwise.aggregation import aggregation
+from askwise.core.catalogue import entries_of
+from askwise.mechanisms import mechanisms
+from askwise.policies import policies
 from askwise.service.dashboard import drafts, order_form
 from askwise.service.judges import JudgePanel
 from askwise.service.pages.base import NEW_TABLE
 from askwise.sources.function import Function
 from askwise.sources.judges import Judge
+from askwise.stopping import stopping
 from tests.service.dashboard.site import Form, Site, form_of, words_of
 
 REVIEWS = b"id,review,stars,gold\nr1,Lovely,5,\nr2,It broke,1,bad\nr3,It is a chair,3,\n"
@@ -344,3 +349,44 @@ def test_judges_of_the_service_can_be_ticked_and_their_price_counts(site: Site) 
     assert site.send(form, do="create").status_code == 200
     workers = {each.id: each.micro for each in site_workers(site.service.campaigns.get("reviews"))}
     assert workers == {"rule": 10_000, "ann": 50_000, "ben": 50_000}
+
+
+def test_every_part_of_the_catalogue_can_be_chosen_with_its_parameters(
+    site: Site, form: Form
+) -> None:
+    page = site.page(form.action)
+    for registry in (policies, stopping, aggregation, mechanisms):
+        for entry in entries_of(registry):
+            offered = f'<option value="{entry.name}">' in page
+            assert offered == ("options" in (entry.outcomes or ("options",))), entry.name
+    shown = site.send(form, do="parts", stopping="fixed", policy="random-pairs").text
+    (entry,) = [each for each in entries_of(stopping) if each.name == "fixed"]
+    assert entry.parameters
+    assert entry.summary in unescape(shown)
+    for parameter in entry.parameters:
+        assert f'name="stopping.{parameter.name}"' in shown
+        assert " ".join(parameter.description.split()).rstrip(".") in unescape(shown)
+    typed = {"policy": "random-pairs", "stopping": "fixed", "stopping.n": "2"}
+    assert site.send(form, do="create", **typed).status_code == 200
+    spec = site.service.campaigns.get("reviews").spec
+    assert (spec["policy"]["name"], spec["stopping"]["name"]) == ("random-pairs", "fixed")
+    assert spec["stopping"]["n"] == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({"policy": "nothing"}, "there is no policy 'nothing': choose again"),
+        ({"policy": "random-pairs", "target": "5"}, "give no target, or no policy"),
+        ({"stopping": "fixed", "stopping.n": "many"}, "n is 'many'"),
+        ({"stopping": "fixed", "stopping.n": "-3"}, "n is -3"),
+        ({"mechanism": "[["}, "there is no prices '[['"),
+    ],
+)
+def test_parts_that_do_not_go_are_refused_before_anything_is_created(
+    site: Site, form: Form, typed: dict[str, str], told: str
+) -> None:
+    reply = site.send(form, do="create", **typed)
+    assert reply.status_code == 422
+    assert told in unescape(words_of(reply.text))
+    assert site.service.campaigns.store.names() == []

@@ -42,6 +42,28 @@ def test_a_token_leaves_the_address_with_the_first_visit(bench: Bench) -> None:
         assert reply.headers["Cache-Control"] == "no-store"
 
 
+def test_who_signs_out_gives_back_their_question_and_the_cookie(bench: Bench) -> None:
+    campaign = bench.campaign()
+    ann = bench.visitor("ann")
+    ann.look()
+    ann.send("next")
+    assert len(campaign.assignments("ann")) == 1
+    page = ann.send("sign-out")
+    assert "You are signed out" in page
+    assert campaign.assignments("ann") == []
+    assert f"askwise_work_{bench.name}" not in ann.client.cookies
+    ann.look()
+    assert ann.status == 401
+
+
+def test_a_title_that_was_changed_is_on_the_workers_page(bench: Bench) -> None:
+    campaign = bench.campaign()
+    ann = bench.visitor("ann")
+    assert f"<bdi>{bench.name}</bdi>" in ann.look()
+    campaign.retitle("Cats & dogs")
+    assert "<bdi>Cats &amp; dogs</bdi>" in ann.look()
+
+
 def test_a_cookie_is_for_encrypted_connections_where_there_are_such(clock: Clock) -> None:
     settings = Settings(store="memory", address="https://ask.example")
     bench = Bench(make_app(settings, open_store("memory")))

@@ -64,9 +64,12 @@ async def create_campaign(
 
 
 @router.get("", reply=replies.CampaignsShape)
-def list_campaigns(service: d.Serving, caller: d.Viewer, page: d.NamedPage) -> Response:
-    """List the campaigns by name."""
-    names = [name for name in service.campaigns.store.names() if name > page.after]
+def list_campaigns(
+    service: d.Serving, caller: d.Viewer, page: d.NamedPage, archived: requests.Archived = "no"
+) -> Response:
+    """List the campaigns by name; those that were archived only if they are asked for."""
+    found = service.campaigns.listed(archived=archived == "yes")
+    names = [name for name in found if name > page.after]
     made = page.cut_named(names, str, str)
     items, broken = service.campaigns.each(made["items"], lambda name: status_of(service, name))
     return JsonReply({**made, "items": items, "unreadable": broken})
@@ -132,6 +135,13 @@ def close_task(call: d.Change, body: requests.TaskOnly) -> Response:
 def tell_truth(call: d.Change, body: requests.TruthBody) -> Response:
     """Reveal the true option of a task."""
     call.campaign.truth(body.task, body.option, call.key)
+    return call.status()
+
+
+@router.post("/{name}/truths", reply=views.Status)
+def tell_truths(call: d.Change, body: requests.TruthsBody) -> Response:
+    """Reveal the true options of many tasks, all or none."""
+    call.campaign.truths(body.truths, call.key)
     return call.status()
 
 

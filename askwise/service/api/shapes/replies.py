@@ -374,6 +374,18 @@ class NamedShape(TypedDict):
     worker: Id
 
 
+class DeletedShape(TypedDict):
+    """The campaign that was deleted.
+
+    Attributes
+    ----------
+    name : str
+        Its name, which is not used again.
+    """
+
+    name: Id
+
+
 class HealthShape(TypedDict):
     """The service is well.
 

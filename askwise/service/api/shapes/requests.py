@@ -16,6 +16,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from askwise.campaign.undoing import LONGEST_TITLE
 from askwise.core.calls import LONGEST_RATIONALE, LONGEST_REFERENCE, LONGEST_REMARK, FailureWhy
 from askwise.core.docstrings import attributes_of
 from askwise.core.problem import Worker, WorkerKind
@@ -47,6 +48,10 @@ DeliveryId = Annotated[
 Id = Annotated[str, Field(min_length=1, max_length=200)]
 TaskId = Annotated[Id, Field(description="The task.")]
 WorkerId = Annotated[Id, Field(description="The worker.")]
+Archived = Annotated[
+    Literal["no", "yes"],
+    Field(description="Whether those that were archived are listed, instead of those in use."),
+]
 OneWorker = Annotated[Id | None, Field(description="A worker; without, all of them.")]
 
 
@@ -294,10 +299,35 @@ class TaskOnly(Body, example={"task": "photo-1"}):
     task: Id = Field(description="The task.")
 
 
+class TitleBody(Body, example={"title": "Cats and dogs"}):
+    """What a campaign is called."""
+
+    title: Annotated[str, Field(min_length=1, max_length=LONGEST_TITLE)] | None = Field(
+        description="The title; null for the one that it was created with."
+    )
+
+
+class ForgetBody(Body, example={"worker": "ann"}):
+    """A worker whose id is replaced."""
+
+    worker: Id = Field(description="The worker, by the id that goes.")
+    pseudonym: Id | None = Field(
+        None, description="What to call them; made up at random if it is not given."
+    )
+
+
 class TruthBody(TaskOnly, example={"task": "photo-1", "option": "yes"}):
     """The true option of a task."""
 
     option: Id = Field(description="The option that is true.")
+
+
+class TruthsBody(Body, example={"truths": {"photo-1": "yes", "photo-2": "no"}}):
+    """The true options of tasks."""
+
+    truths: dict[Id, Annotated[str, Field(max_length=200)]] = Field(
+        description="The true option of each task, by its id."
+    )
 
 
 class LabelBody(
