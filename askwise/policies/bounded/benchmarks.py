@@ -1,5 +1,6 @@
 """The benchmarks of paper 003, section 6.2: what bounded epsilon-first is compared with."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -42,7 +43,7 @@ def choose_largest_total(
     best = common.best_worker(book, state.beliefs, True)
     if best >= 0 and common.give_all_to(book, best, out):
         return c.PROPOSED
-    return idle(book, available)
+    return common.at_end(book, available)
 
 
 @policies.register("budget-limited-epsilon-first")
@@ -121,16 +122,18 @@ def choose_best_trial(
     if book.totals[c.PENDING] > 0:
         return c.WAIT_ANSWERS
     best = -1
-    best_density = -1.0
+    best_density = -math.inf
     money = money_left(book.totals)
     for worker in range(book.totals[c.WORKERS]):
+        if common.worth(book, state.beliefs, worker) < 0.0:
+            continue
         if state.beliefs[worker, common.COUNT] > 0.0 and room(book, worker, money) > 0:
-            density = common.mean(state.beliefs, worker) / book.workers[worker, c.PRICE]
+            density = common.worth(book, state.beliefs, worker) / book.workers[worker, c.PRICE]
             if density > best_density:
                 best, best_density = worker, density
     if best >= 0 and common.give_all_to(book, best, out):
         return c.PROPOSED
-    return idle(book, available)
+    return common.at_end(book, available)
 
 
 @policies.register("trialsourcing")

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple
 from askwise.core.checks import between, flag, one_of
 from askwise.core.money import MICRO, SHARE_UNIT
 from askwise.kernels import Array, Draw, Fact, kernel, step
-from askwise.ledger import Book, Proposal, idle, money_left, room
+from askwise.ledger import Book, Proposal, money_left
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Kernels, policies
@@ -50,7 +50,7 @@ def auto_share(book: Book, state: State, confidence: float) -> int:
         if state.beliefs[worker, common.COUNT] == 0.0:
             untried = True
         else:
-            density = common.mean(state.beliefs, worker) / price
+            density = common.worth(book, state.beliefs, worker) / price
             low, high = min(low, density), max(high, density)
     if untried or n == 0:
         # One part more than the division says: rounding must not cost the round.
@@ -88,20 +88,10 @@ def choose(
         capacity -= saved(book, state, share)
     if capacity > 0 and common.propose_by_density(book, state.beliefs, capacity, out):
         return c.PROPOSED
-    if params.carry == 0 and anyone_fits(book):
+    if params.carry == 0 and common.best_worker(book, state.beliefs, False) >= 0:
         # There is money, but it was set aside.
         return c.WAIT_ANSWERS if book.totals[c.PENDING] > 0 else c.DONE_BUDGET
-    return idle(book, available)
-
-
-@kernel
-def anyone_fits(book: Book) -> bool:
-    """Whether the money left would buy anything at all."""
-    money = money_left(book.totals)
-    for worker in range(book.totals[c.WORKERS]):
-        if room(book, worker, money) > 0:
-            return True
-    return False
+    return common.at_end(book, available)
 
 
 @kernel

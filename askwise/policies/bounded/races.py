@@ -18,8 +18,9 @@ from askwise.policies.bounded.common import COUNT, REJECTED, STEP, State, mean, 
 @kernel
 def merit(book: Book, beliefs: Array, worker: int, by_density: int) -> float:
     """What a race compares: the mean (as in the paper) or the mean per price."""
-    value = mean(beliefs, worker)
-    return value / book.workers[worker, c.PRICE] if by_density == 1 else value
+    if by_density == 1:
+        return common.worth(book, beliefs, worker) / book.workers[worker, c.PRICE]
+    return mean(beliefs, worker)
 
 
 @kernel
@@ -183,7 +184,9 @@ def _bound(
 ) -> float:
     width = math.sqrt(-math.log(beta / 2.0) / (2.0 * beliefs[worker, COUNT]))
     value = mean(beliefs, worker) + side * width
-    return value / book.workers[worker, c.PRICE] if by_density == 1 else value
+    if by_density == 1:
+        return (value - book.scale[c.ZERO]) / book.workers[worker, c.PRICE]
+    return value
 
 
 @kernel
