@@ -32,6 +32,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "lp-thompson": [{"discount": 0.8, "prior": 5.0}],
     "glr-directed": [{"discount": 0.8, "prior": 5.0}],
     "explore-exploit-rollback": [{"quality": 0.9, "low": 0.5, "smooth": False}, {"alpha": 0.0}],
+    "gittins-knapsack": [{"discount": 0.9}, {"screen": 0.0}],
     "knowledge-gradient": [{"discount": 0.9}, {"screen": 0.0}, {"screen": 1.0}],
     "bbta": [{"explore": 0, "refresh": 0.05}, {"explore": 2}],
     "optkg": [

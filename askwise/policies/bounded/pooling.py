@@ -18,15 +18,15 @@ class Pool(NamedTuple):
     """What the workers have in common: mean, spread of their qualities, noise of an answer.
 
     In units of utility above zero or, when ``by_price`` is 1, of that per price: whichever differs
-    less from worker to worker. ``unclamped`` is the spread in squared means as the moments give it,
-    ``lowest`` the price that prices are counted in.
+    less from worker to worker. ``relative`` is the spread in squared means, ``lowest`` the price
+    that prices are counted in.
     """
 
     mean: float
     spread: float
     noise: float
     by_price: int
-    unclamped: float
+    relative: float
     lowest: int
 
 
@@ -68,9 +68,13 @@ def size_of(book: Book, mean: float) -> float:
 
 @kernel
 def pool_of(book: Book, beliefs: Array) -> Pool:
-    """Pool by utility or by utility per price, whichever has the smaller relative spread."""
+    """Pool by utility or by utility per price, whichever has the smaller relative spread.
+
+    Ties go to utility, and spreads below the least that is believed are ties: which of them is
+    the smaller is a matter of noise.
+    """
     flat, by_price = moments(book, beliefs, 0), moments(book, beliefs, 1)
-    if by_price.unclamped < flat.unclamped - CLEARLY:
+    if by_price.relative < flat.relative - CLEARLY:
         return by_price
     return flat
 
@@ -110,8 +114,9 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
         count, own = seen(book, beliefs, worker, unit_of(book, worker, by_price, lowest))
         if count > 0.0:
             between += (own / count - middle) * (own / count - middle)
-    unclamped = (between - noise * inverse) / n / square if n > 0.0 else 0.0
-    return Pool(middle, max(unclamped, LEAST_SPREAD) * square, noise, by_price, unclamped, lowest)
+    relative = (between - noise * inverse) / n / square if n > 0.0 else 0.0
+    relative = max(relative, LEAST_SPREAD)
+    return Pool(middle, relative * square, noise, by_price, relative, lowest)
 
 
 @step

@@ -136,7 +136,7 @@ class BoundedExperiment(Experiment):
         found = [self.optimum(cell, market, budget)]
         for label in self.policies:
             outcome = simulate(
-                _made(label), problem, world, seed=seed, replication=replication, ledger=ledger
+                made(label), problem, world, seed=seed, replication=replication, ledger=ledger
             )
             found.append((outcome.utility, outcome.spent))
         return np.array([*np.array(found).ravel(), *self.extra(cell, market)])
@@ -173,7 +173,7 @@ class BoundedExperiment(Experiment):
 
     def labels(self) -> list[str]:
         """Series names: the policies with the parameters that differ from the defaults."""
-        return [label_of(_made(label)) for label in self.policies]
+        return [label_of(made(label)) for label in self.policies]
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """That the data is another, and what follows."""
@@ -198,7 +198,8 @@ def only_the_market(experiment: BoundedExperiment) -> None:
 
 
 @cache
-def _made(label: str) -> Policy:
+def made(label: str) -> Policy:
+    """The policy of a label, made once."""
     return policies.make(from_label(label))
 
 
