@@ -15,8 +15,8 @@ from askwise.policies.bounded import common, races
 from askwise.policies.bounded.common import EXPLOIT, STAGE, BoundedPolicy, State
 from askwise.policies.capabilities import PlansForAll
 
-EXPLORATIONS = ("uniform", "successive-rejects", "hoeffding-races")
-UNIFORM, REJECTS, RACES = range(3)
+EXPLORATIONS = ("uniform", "successive-rejects", "hoeffding-races", "bernstein-races")
+UNIFORM, REJECTS, HOEFFDING, BERNSTEIN = range(4)
 
 
 class Params(NamedTuple):
@@ -75,8 +75,11 @@ def choose(
             return c.WAIT_ANSWERS
         if params.exploration == REJECTS:
             found = races.explore_by_rejects(book, state, share, params.by_density, out)
-        elif params.exploration == RACES:
-            found = races.explore_by_races(book, state, share, params.beta, params.by_density, out)
+        elif params.exploration >= HOEFFDING:
+            bernstein = int(params.exploration == BERNSTEIN)
+            found = races.explore_by_races(
+                book, state, share, params.beta, params.by_density, bernstein, out
+            )
         else:
             found = common.explore_uniformly(book, state, share, out)
         if found:
@@ -115,8 +118,9 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     elif fact.note == common.PHASE:
         races.absorb_rejects(book, state, share, params.by_density)
         return
-    elif params.exploration == RACES:
-        races.reject_beaten(book, state.beliefs, params.beta, params.by_density)
+    elif params.exploration >= HOEFFDING:
+        bernstein = int(params.exploration == BERNSTEIN)
+        races.reject_beaten(book, state.beliefs, params.beta, params.by_density, bernstein)
     common.keep_stage(book, state, fact)
 
 
@@ -134,14 +138,14 @@ class BoundedEpsilonFirst(BoundedPolicy, PlansForAll):
         Share of the budget for exploration, taken to nine decimals. ``auto`` uses Eq. (18)
         with its inputs estimated as the run goes; on realistic budgets the equation gives
         more than one and the share is then the whole budget (see the reproduction page).
-    exploration : "uniform", "successive-rejects" or "hoeffding-races"
-        How to explore (sections 4.1, 5.2, 6.4).
+    exploration : "uniform", "successive-rejects", "hoeffding-races" or "bernstein-races"
+        How to explore (sections 4.1, 5.2, 6.4; Bernstein races are named in section 2).
     by : "mean" or "density"
-        What the two races compare: utility (the paper) or utility per price.
+        What races compare: utility (the paper) or utility per price.
     carry : bool
         Whether money that exploration could not use goes into exploitation.
     beta : float
-        How often a bound of ``hoeffding-races`` may fail (.05 in the paper).
+        How often a bound of the two races by confidence may fail (.05 in the paper).
     confidence : float
         The probability beta with which Theorem 1 holds, in Eq. (18) for ``auto``.
 
@@ -152,7 +156,8 @@ class BoundedEpsilonFirst(BoundedPolicy, PlansForAll):
 
     References
     ----------
-    Paper 003, Algorithm 1, Algorithm 2, sections 4, 5.2 and 6.4.
+    Paper 003, Algorithm 1, Algorithm 2, sections 4, 5.2 and 6.4. V. Mnih, C. Szepesvari, J.-Y.
+    Audibert, "Empirical Bernstein stopping", ICML 2008.
 
     Examples
     --------
