@@ -121,8 +121,8 @@ class Table1(BoundedExperiment):
             found.append(
                 "The paper's headline, that bounded epsilon-first earns more than the budget-"
                 f"limited one, fails in this market at B = {'; '.join(beaten)}: {headline} is "
-                "ahead there with intervals apart. Limits hardly bind at small budgets, so that one "
-                "worker can take all of the money, and .15 of it is more than exploration is "
+                "ahead there with intervals apart. Limits hardly bind at small budgets: one worker "
+                "can take all of the money, and .15 of it is more than exploration is "
                 "worth (see bounded-epsilon)."
             )
         for rival in ("bounded-kube", "simplified-bounded-kube"):

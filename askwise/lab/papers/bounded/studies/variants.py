@@ -134,9 +134,15 @@ class Correlation(BoundedExperiment):
     def extra_rows(self, cell: BoundedCell, extra: Array, best: Array) -> list[Row]:
         """The share of the optimum that Theorem 1 leaves."""
         left = (best - extra[:, 0]) / best
-        series = "theorem-1(epsilon=0.15)"
-        place = {"series": series, "x": cell.x, "panel": cell.panel}
-        return [mean_row(left, metric="share_of_optimum", **place)]
+        return [
+            mean_row(
+                left,
+                series="theorem-1(epsilon=0.15)",
+                x=cell.x,
+                panel=cell.panel,
+                metric="share_of_optimum",
+            )
+        ]
 
     def drawn_as_reference(self, row: Row) -> bool:
         """Bounds are dashed."""
