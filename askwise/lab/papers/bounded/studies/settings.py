@@ -76,7 +76,7 @@ class Applicants(Experiment):
 
 @experiments.register("bounded-epsilon")
 @dataclass(frozen=True)
-class Shares(BoundedExperiment):
+class ExplorationShares(BoundedExperiment):
     """Bounded epsilon-first at other shares for exploration than the paper's .15.
 
     Parameters

@@ -113,17 +113,19 @@ class Correlation(BoundedExperiment):
             "KUBE is ahead because it tries everybody once and because its confidence term, in the "
             "utility's own unit, is large beside what a cheap worker delivers and small beside an "
             "expensive one's: it explores where exploring costs little.",
-            "The dashed line is what Theorem 1 leaves of the optimum, with utilities divided by "
-            f"the largest that can occur: {self._bounds(rows)}.",
+            *self._on_the_bound(rows),
         ]
 
-    def _bounds(self, rows: Sequence[Row]) -> str:
+    def _on_the_bound(self, rows: Sequence[Row]) -> list[str]:
         left = [row.mean for row in rows if self.drawn_as_reference(row)]
         if not left:
-            return "not computed"
-        if max(left) < 0:
-            return f"between {min(left):,.0f} and {max(left):,.0f}, so it guarantees nothing here"
-        return f"between {min(left):,.0f} and {max(left):,.2f}"
+            return []
+        least, most = f"{min(left):,.1f}", f"{max(left):,.1f}"
+        so = "" if max(left) > 0 else ", so it guarantees nothing here"
+        return [
+            "The dashed line is what Theorem 1 leaves of the optimum, with utilities divided by "
+            f"the largest that can occur: between {least} and {most}{so}."
+        ]
 
     def extra(self, cell: BoundedCell, market: Market) -> Sequence[float]:
         """The regret that Theorem 1 allows, which is about utilities from 0 to 1."""
