@@ -98,6 +98,30 @@ class BoundedPolicy(KernelPolicy, Explains):
         return found
 
 
+class ScreeningParams(NamedTuple):
+    """Share of the budget for screening; discount of old answers."""
+
+    screen: int
+    discount: float
+
+
+@dataclass(frozen=True)
+class ScreeningPolicy(BoundedPolicy):
+    """Base of those that first try workers out with a share of the budget."""
+
+    screen: float = 0.10
+    discount: float = 1.0
+    paper: ClassVar[str] = "beyond 003"
+
+    def __post_init__(self) -> None:
+        share_of(self.screen, "screen")
+        check_discount(self.discount)
+
+    def params(self) -> ScreeningParams:
+        """As plain numbers."""
+        return ScreeningParams(share_of(self.screen, "screen"), float(self.discount))
+
+
 def price_of(ledger: Ledger, worker: int) -> float:
     """What an answer costs, in units of money."""
     return int(ledger.book.workers[worker, c.PRICE]) / MICRO

@@ -10,7 +10,13 @@ from askwise.ledger import Book, Ledger, Proposal, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common
-from askwise.policies.bounded.common import COUNT, BoundedPolicy, Indices, State
+from askwise.policies.bounded.common import (
+    COUNT,
+    Indices,
+    ScreeningParams,
+    ScreeningPolicy,
+    State,
+)
 from askwise.policies.bounded.pooling import (
     LEAST_SPREAD,
     lowest_price,
@@ -21,13 +27,6 @@ from askwise.policies.bounded.pooling import (
 )
 
 SCREEN, INDEX = range(2)
-
-
-class Params(NamedTuple):
-    """Share of the budget for screening; discount of old answers."""
-
-    screen: int
-    discount: float
 
 
 class Prior(NamedTuple):
@@ -182,7 +181,7 @@ def index_of(book: Book, beliefs: Array, priors: Priors, worker: int, units: int
 
 @kernel
 def choose(
-    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+    book: Book, state: State, params: ScreeningParams, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Try out those who might be bargains; then the best index per price."""
     beliefs, totals = state.beliefs, book.totals
@@ -259,7 +258,7 @@ def margin_of(book: Book, beliefs: Array, priors: Priors, out: Proposal) -> floa
 
 @policies.register("gittins-knapsack")
 @dataclass(frozen=True)
-class GittinsKnapsack(BoundedPolicy):
+class GittinsKnapsack(ScreeningPolicy):
     """Ask the best Gittins index per price: believed utility, and what learning may still bring.
 
     Every worker's quality has a normal posterior. Its prior is fitted to all who have answered,
@@ -302,22 +301,12 @@ class GittinsKnapsack(BoundedPolicy):
     """
 
     screen: float = 0.05
-    discount: float = 1.0
-    paper: ClassVar[str] = "beyond 003"
     notes: ClassVar[tuple[str, ...]] = ("screen", "best index per price")
     rule: ClassVar[str] = (
         "try everyone once who may be a bargain, then ask the best believed utility per price, "
         "with a bonus for what is not known yet and can still be used"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, common.learn_fading)
-
-    def __post_init__(self) -> None:
-        common.share_of(self.screen, "screen")
-        common.check_discount(self.discount)
-
-    def params(self) -> Params:
-        """As plain numbers."""
-        return Params(common.share_of(self.screen, "screen"), float(self.discount))
 
     def indices(self, state: State, ledger: Ledger, draw: Draw) -> Indices:
         """The index per price, what is believed of the worker, and how surely."""

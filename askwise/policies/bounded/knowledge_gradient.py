@@ -10,7 +10,13 @@ from askwise.ledger import Book, Ledger, Proposal, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common
-from askwise.policies.bounded.common import COUNT, BoundedPolicy, Indices, State
+from askwise.policies.bounded.common import (
+    COUNT,
+    Indices,
+    ScreeningParams,
+    ScreeningPolicy,
+    State,
+)
 from askwise.policies.bounded.pooling import pool_of, posterior
 
 LONGEST_LOOK = 64
@@ -33,13 +39,6 @@ class Spending(NamedTuple):
     """Whether utilities can be below zero: keeping money then is a choice too."""
 
 
-class Params(NamedTuple):
-    """Share of the budget for the first screening; discount of old answers."""
-
-    screen: int
-    discount: float
-
-
 @kernel
 def linear_loss(gap: float, deviation: float) -> float:
     """E max(0, Z - gap) for Z normal with mean 0: what a chance to change one's mind is worth."""
@@ -52,7 +51,7 @@ def linear_loss(gap: float, deviation: float) -> float:
 
 @kernel
 def choose(
-    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+    book: Book, state: State, params: ScreeningParams, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Screen cheaply; then the look that gains most per price, or the plan where none pays."""
     beliefs, totals = state.beliefs, book.totals
@@ -245,7 +244,7 @@ def value_of_change(plan: Spending, worker: int, deviation: float) -> float:
 
 @policies.register("knowledge-gradient")
 @dataclass(frozen=True)
-class KnowledgeGradient(BoundedPolicy):
+class KnowledgeGradient(ScreeningPolicy):
     """Ask those whose next few answers should improve the rest of the plan most per price.
 
     Every worker's quality is a normal posterior shrunk to what the workers have in common
@@ -288,23 +287,12 @@ class KnowledgeGradient(BoundedPolicy):
     ['a', 'b']
     """
 
-    screen: float = 0.10
-    discount: float = 1.0
-    paper: ClassVar[str] = "beyond 003"
     notes: ClassVar[tuple[str, ...]] = ("screen", "look", "plan")
     rule: ClassVar[str] = (
         "screen everyone cheaply, then ask whoever's next answers are worth most to the rest of "
         "the plan per price"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, common.learn_fading)
-
-    def __post_init__(self) -> None:
-        common.share_of(self.screen, "screen")
-        common.check_discount(self.discount)
-
-    def params(self) -> Params:
-        """As plain numbers."""
-        return Params(common.share_of(self.screen, "screen"), float(self.discount))
 
     def indices(self, state: State, ledger: Ledger, draw: Draw) -> Indices:
         """Posterior utility per price, with its mean and deviation."""
