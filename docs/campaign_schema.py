@@ -40,6 +40,10 @@ _OUTCOME = {
                 "kind": {"const": "utility", "description": "Says that answers are numbers."},
                 "low": {"type": "number", "description": "The lowest answer; 0 by default."},
                 "high": {"type": "number", "description": "The highest answer; 1 by default."},
+                "zero": {
+                    "type": "number",
+                    "description": "What no answer at all is worth; 0 by default. Below `high`.",
+                },
             },
             "required": [],
             "additionalProperties": False,

@@ -86,8 +86,10 @@ class Campaign(RevisableCampaign):
             What they are asked about. Without, a utility campaign buys units of work.
         options : sequence of str
             The possible answers. Exactly one of this and ``outcome``.
-        outcome : "utility" or {"kind": "utility", "low": 0, "high": 1}
-            Answers are numbers in this range.
+        outcome : "utility" or {"kind": "utility", "low": 0, "high": 1, "zero": 0}
+            Answers are numbers in this range. ``zero`` is what no answer at all is worth (0 if not
+            given): policies count utility per price from there, and ask nobody whom they
+            believe to be below it.
         budget : str, int, Decimal or float, optional
             Never exceeded. None is no cap.
         policy, stopping, aggregation, mechanism : name, mapping or instance

@@ -128,6 +128,8 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
     given = {key: raw[key] for key in PROBLEM_FIELDS if key in raw}
     if given.get("repeat") is None and isinstance(policy, AsksCrowds):
         given["repeat"] = True
+    if stored:
+        given["outcome"] = _with_zero(given.get("outcome"))
     content = _read_content(raw.get("content"))
     if content is not None and given.get("options") is None and content.options:
         given["options"] = content.names()
@@ -200,6 +202,13 @@ def check_name(name: str | None) -> str:
             field="name",
         )
     return name
+
+
+def _with_zero(outcome: Any) -> Any:
+    """The outcome of a stored campaign: before utilities had a zero, it was the lower end."""
+    if isinstance(outcome, Mapping) and "zero" not in outcome:
+        return {**outcome, "zero": outcome["low"]}
+    return outcome
 
 
 def _read_pilot(

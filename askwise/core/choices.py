@@ -17,7 +17,15 @@ from askwise.core.money import from_micro, to_micro
 
 WaitFor = Literal["truth", "answers", "workers", "resume"]
 DoneWhy = Literal[
-    "budget", "limits", "tasks", "target", "agreement", "certified", "hopeless", "stopped"
+    "budget",
+    "limits",
+    "tasks",
+    "target",
+    "agreement",
+    "certified",
+    "hopeless",
+    "worthless",
+    "stopped",
 ]
 
 
@@ -29,6 +37,7 @@ WHY_DONE: dict[str, str] = {
     "agreement": "sure enough by agreement alone",
     "certified": "the labels are certified as far as audits could show",
     "hopeless": "no audits that are left could certify any label",
+    "worthless": "nobody's answers are believed to be worth anything",
     "stopped": "it was stopped",
 }
 """Why nothing more is asked, in words, by the word of ``Done``."""
@@ -145,7 +154,8 @@ class Done(_Choice):
         allowed; ``tasks``: no task is left; ``target``: every task is as sure as wanted;
         ``agreement``: the same by agreement alone, which is no probability, as no truths
         were told; ``certified``: labels were, as far as audits could show; ``hopeless``: no
-        audits that are left could certify any; ``stopped``: for good.
+        audits that are left could certify any; ``worthless``: nobody who could be asked is
+        believed to be worth more than the utility's zero; ``stopped``: for good.
     """
 
     why: DoneWhy

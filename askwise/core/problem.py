@@ -198,6 +198,8 @@ class Problem:
         The possible answers. Exactly one of ``options`` and ``utility``.
     utility : (float, float), optional
         The range of a real-valued answer.
+    zero : float, optional
+        The utility of no answer at all: what an answer is worth counts from here.
     budget : micro-units, optional
         The hard cap on what is spent; None is no cap.
     repeat : bool, optional
@@ -213,6 +215,7 @@ class Problem:
     budget: int | None = None
     repeat: bool = False
     certify: CertifyTerms | None = None
+    zero: float = 0.0
 
     def __post_init__(self) -> None:
         if bool(self.options) == (self.utility is not None):
@@ -243,6 +246,16 @@ class Problem:
                     f"range is {low} to {high}: the lower end must be below the upper, by "
                     "1e-12 to 1e12",
                     field="range",
+                )
+            check_real(self.zero, "zero of outcome")
+            if not self.zero < high or high - self.zero > 1e12:
+                raise InvalidProblem(
+                    f"zero of outcome is {self.zero:g}: with a range of {low:g} to {high:g} no "
+                    f"answer could be worth more than none; give a zero below {high:g}, such as "
+                    f"{low:g}"
+                    if not self.zero < high
+                    else f"zero of outcome is {self.zero:g}: give one at most 1e12 below {high:g}",
+                    field="zero",
                 )
         check_unique([worker.id for worker in self.workers], "worker")
         check_unique([task.id for task in self.tasks], "task")
@@ -358,7 +371,8 @@ class Problem:
         if self.options:
             raw["options"] = list(self.options)
         if self.utility is not None:
-            raw["outcome"] = {"kind": "utility", "low": self.utility[0], "high": self.utility[1]}
+            low, high = self.utility
+            raw["outcome"] = {"kind": "utility", "low": low, "high": high, "zero": self.zero}
         raw["budget"] = None if self.budget is None else str(from_micro(self.budget))
         raw["repeat"] = self.repeat
         if self.certify is not None:
@@ -379,7 +393,7 @@ def make_problem(
     """Build a Problem from what users write: mappings, names, money in any accepted form."""
     made_tasks = tuple(as_task(task) for task in listed(tasks, "tasks"))
     names = tuple(listed(options, "options"))
-    utility = _read_outcome(outcome)
+    utility, zero = _read_outcome(outcome)
     if not names and utility is None:
         raise InvalidProblem(
             "give exactly one of options (a list of names) and outcome='utility'", field="outcome"
@@ -400,6 +414,7 @@ def make_problem(
         budget=None if budget is None else to_micro(budget, "budget"),
         repeat=repeat,
         certify=read_terms(certify),
+        zero=zero,
     )
 
 
@@ -422,19 +437,25 @@ def listed(value: Any, field: str) -> list[Any]:
     return list(value)
 
 
-def _read_outcome(outcome: str | Mapping[str, Any] | None) -> tuple[float, float] | None:
+def _read_outcome(
+    outcome: str | Mapping[str, Any] | None,
+) -> tuple[tuple[float, float] | None, float]:
+    """The range of a utility, None where there are options, and its zero."""
     if outcome is None:
-        return None
+        return None, 0.0
     if not isinstance(outcome, str | Mapping):
         raise InvalidProblem(f"outcome is {outcome!r}: give 'utility'", field="outcome")
     raw: dict[str, Any] = {"kind": outcome} if isinstance(outcome, str) else dict(outcome)
     kind, low, high = raw.pop("kind", "utility"), raw.pop("low", 0.0), raw.pop("high", 1.0)
+    zero = raw.pop("zero", 0.0)
     if kind != "utility" or raw:
         raise InvalidProblem(
-            f"outcome is {outcome!r}: give 'utility' or {{'kind': 'utility', 'low': 0, 'high': 1}}",
+            f"outcome is {outcome!r}: give 'utility' or {{'kind': 'utility', 'low': 0, 'high': 1, "
+            "'zero': 0}",
             field="outcome",
         )
-    return check_real(low, "low end of outcome"), check_real(high, "high end of outcome")
+    ends = check_real(low, "low end of outcome"), check_real(high, "high end of outcome")
+    return ends, check_real(zero, "zero of outcome")
 
 
 def as_worker(raw: Worker | Mapping[str, Any]) -> Worker:

@@ -46,6 +46,7 @@ _PINNED = {
     "simplified-bounded-kube": 3,
     "budget-limited-epsilon-first": 4,
     "thompson-knapsack": 6,
+    "gittins-knapsack": 5,
     "knowledge-gradient": 7,
     "uniform": 8,
     "random": 9,

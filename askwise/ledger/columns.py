@@ -64,6 +64,9 @@ CELL_WORKER, NEXT_CELL, CELL_OUT, CELL_ANSWERS, FIRST_AT, FIRST_SAID, VOTES = ra
 TASK, WORKER, COST, STATUS, DECISION, SEQ, BEFORE_OF_TASK, BEFORE_OF_WORKER, CELL = range(9)
 VALUE, PROPENSITY, EXPIRES = range(3)
 
+# Cells of `scale`: the two ends of the range, and where on it (0 to 1) a utility's zero is.
+LOW, HIGH, ZERO = range(3)
+
 # Status of an assignment.
 OUT, SETTLED, EXPIRED, DECLINED, FAILED = range(5)
 
@@ -74,6 +77,7 @@ PLAN_TASK, PLAN_WORKER, PLAN_COUNT = range(3)
 PROPOSED = 0
 WAIT_TRUTH, WAIT_ANSWERS, WAIT_WORKERS = -1, -2, -3
 DONE_BUDGET, DONE_LIMITS, DONE_TASKS, DONE_TARGET, DONE_AGREEMENT = -11, -12, -13, -14, -15
+DONE_WORTHLESS = -16
 TOO_LARGE = -99
 
 # What is wrong with a proposal.

@@ -130,7 +130,7 @@ class Ledger:
         totals[c.OPTIONS] = len(problem.options)
         self.book = Book(
             totals=totals,
-            scale=np.array(problem.range, np.float64),
+            scale=_scale(problem),
             workers=np.zeros((spare, 22), np.int64),
             ratings=np.zeros((spare, 2)),
             tasks=np.zeros((1, 13), np.int64),
@@ -553,6 +553,7 @@ class Ledger:
         count = len(arrays["tasks"])
         queue = np.full(2 << max(0, count - 1).bit_length(), -1, np.int64)
         transitions.build_queue(held["tasks"], queue, count)
+        held["scale"] = _scale(problem)
         ledger.book = Book(queue=queue, **held)
         return ledger
 
@@ -565,6 +566,11 @@ def _place(kind: str, reason: Reason, name: object, places: Mapping[str, int]) -
             reason=reason,
         )
     return places[name]
+
+
+def _scale(problem: Problem) -> Array:
+    low, high = problem.range
+    return np.array([low, high, (problem.zero - low) / (high - low)])
 
 
 def _spare(rows: int) -> int:

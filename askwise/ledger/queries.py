@@ -41,7 +41,7 @@ def part_of(money: int, share: int) -> int:
 @step
 def scaled(scale: Array, value: float) -> float:
     """Value of an answer on the scale 0 to 1."""
-    return (value - scale[0]) / (scale[1] - scale[0])
+    return (value - scale[c.LOW]) / (scale[c.HIGH] - scale[c.LOW])
 
 
 @step
@@ -314,6 +314,7 @@ IDLE: dict[int, Wait | Done] = {
     c.DONE_TASKS: Done("tasks"),
     c.DONE_TARGET: Done("target"),
     c.DONE_AGREEMENT: Done("agreement"),
+    c.DONE_WORTHLESS: Done("worthless"),
 }
 """What the codes that kernels return mean."""
 

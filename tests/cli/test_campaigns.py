@@ -34,13 +34,13 @@ def test_a_campaign_without_a_policy_gets_one_and_is_told_why(
     (workplace / "spec.toml").write_text(UTILITY.replace('policy = "uniform"', ""))
     made = call("new", "spec.toml")
     assert made.stdout == "shop\n"
-    assert made.stderr.startswith("knowledge-gradient: the most utility for a budget")
+    assert made.stderr.startswith("gittins-knapsack: the most utility for a budget")
     assert made.stderr.endswith("; ends when the budget is spent\n")
     status = call_json("status", "shop")
-    assert (status["policy"], status["because"]) == ("knowledge-gradient", made.stderr.strip())
+    assert (status["policy"], status["because"]) == ("gittins-knapsack", made.stderr.strip())
     assert f"because\t{status['because']}\n" in call("status", "shop").stdout
     _, seen = helpers.on_terminal("status", "shop")
-    assert "auto chose knowledge-gradient: the most utility for a budget" in " ".join(seen.split())
+    assert "auto chose gittins-knapsack: the most utility for a budget" in " ".join(seen.split())
 
 
 def test_a_campaign_without_a_name_gets_one(workplace: Path, call: Call) -> None:

@@ -129,7 +129,7 @@ def made_up(name: str, settings: dict[str, str], extra: int) -> Results:
 
 @pytest.mark.parametrize(
     ("name", "extra"),
-    [("bounded-table1", 0), ("bounded-small-budgets", 1), ("bounded-correlation", 0)],
+    [("bounded-table1", 0), ("bounded-small-budgets", 1), ("bounded-correlation", 1)],
 )
 def test_kept_results_come_into_the_page(name: str, extra: int, tmp_path: Path) -> None:
     kept = tmp_path / "assets" / "reproductions"

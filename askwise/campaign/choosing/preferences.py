@@ -113,7 +113,7 @@ PREFERENCES = (
     Preference(
         "a utility, and a budget",
         lambda s: not s.options and s.problem.budget is not None,
-        "knowledge-gradient",
+        "gittins-knapsack",
         "the most utility for a budget from workers whose quality must be learned",
         "",
     ),

@@ -1,9 +1,11 @@
 """The benchmarks of paper 003, section 6.2: what bounded epsilon-first is compared with."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.money import SHARE_UNIT
+from askwise.core.checks import one_of
+from askwise.core.money import MICRO, SHARE_UNIT
 from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.ledger import Book, Proposal, idle, money_left, propose, room
 from askwise.ledger import columns as c
@@ -42,7 +44,7 @@ def choose_largest_total(
     best = common.best_worker(book, state.beliefs, True)
     if best >= 0 and common.give_all_to(book, best, out):
         return c.PROPOSED
-    return idle(book, available)
+    return common.at_end(book, available)
 
 
 @policies.register("budget-limited-epsilon-first")
@@ -121,16 +123,18 @@ def choose_best_trial(
     if book.totals[c.PENDING] > 0:
         return c.WAIT_ANSWERS
     best = -1
-    best_density = -1.0
+    best_density = -math.inf
     money = money_left(book.totals)
     for worker in range(book.totals[c.WORKERS]):
+        if common.worth(book, state.beliefs, worker) < 0.0:
+            continue
         if state.beliefs[worker, common.COUNT] > 0.0 and room(book, worker, money) > 0:
-            density = common.mean(state.beliefs, worker) / book.workers[worker, c.PRICE]
+            density = common.worth(book, state.beliefs, worker) / book.workers[worker, c.PRICE]
             if density > best_density:
                 best, best_density = worker, density
     if best >= 0 and common.give_all_to(book, best, out):
         return c.PROPOSED
-    return idle(book, available)
+    return common.at_end(book, available)
 
 
 @policies.register("trialsourcing")
@@ -167,33 +171,56 @@ class Trialsourcing(BoundedPolicy, PlansForAll):
     kernels: ClassVar[Kernels] = Kernels(choose_best_trial, absorb)
 
 
+class Lottery(NamedTuple):
+    """Which prior the one worker is drawn from."""
+
+    prior: int
+
+
+PRIORS = ("uniform", "cheap", "expensive")
+UNIFORM, CHEAP, EXPENSIVE = range(3)
+
+
+@step
+def weight_of(book: Book, worker: int, prior: int) -> float:
+    """A worker's weight in the draw: all alike, or by price."""
+    price = max(book.workers[worker, c.PRICE], 1) / MICRO
+    if prior == CHEAP:
+        return 1.0 / price
+    return price if prior == EXPENSIVE else 1.0
+
+
 @kernel
 def choose_one(
-    book: Book, state: State, params: NoSettings, draw: Draw, available: Array, out: Proposal
+    book: Book, state: State, params: Lottery, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Draw once; then the same worker to the end."""
     code = common.go_on_with_the_one(book, state, out)
     if code != common.NOBODY:
         return code
     money = money_left(book.totals)
-    able = 0
-    for worker in range(book.totals[c.WORKERS]):
-        able += room(book, worker, money) > 0
-    if able == 0:
-        return idle(book, available)
-    pick = min(int(uniform(draw, 0) * able), able - 1)
+    total = 0.0
     for worker in range(book.totals[c.WORKERS]):
         if room(book, worker, money) > 0:
-            if pick == 0:
-                common.give_all_to(book, worker, out)
-                out.odds[0] = 1.0 / able
+            total += weight_of(book, worker, params.prior)
+    if total == 0.0:
+        return idle(book, available)
+    mark, passed, picked = uniform(draw, 0) * total, 0.0, -1
+    for worker in range(book.totals[c.WORKERS]):
+        if room(book, worker, money) > 0:
+            picked = worker
+            passed += weight_of(book, worker, params.prior)
+            if mark < passed:
                 break
-            pick -= 1
+    common.give_all_to(book, picked, out)
+    out.odds[0] = weight_of(book, picked, params.prior) / total
     return c.PROPOSED
 
 
 @step
-def keep_stage(book: Book, state: State, params: NoSettings, fact: Fact, draw: Draw) -> None:
+def keep_stage(
+    book: Book, state: State, params: Lottery | NoSettings, fact: Fact, draw: Draw
+) -> None:
     """Remember the stage; answers teach nothing here."""
     common.keep_stage(book, state, fact)
 
@@ -201,7 +228,12 @@ def keep_stage(book: Book, state: State, params: NoSettings, fact: Fact, draw: D
 @policies.register("random")
 @dataclass(frozen=True)
 class RandomWorker(BoundedPolicy, PlansForAll):
-    """Draw one worker uniformly and give them all the work they can take; then stop.
+    """Draw one worker and give them all the work they can take; then stop.
+
+    Parameters
+    ----------
+    prior : "uniform", "cheap" or "expensive"
+        What the worker is drawn from: all alike, or in proportion to 1 / price or to the price.
 
     Assumes nothing about quality and learns nothing, so it also works on tasks with options.
 
@@ -227,10 +259,18 @@ class RandomWorker(BoundedPolicy, PlansForAll):
     (3, 1, 0.5)
     """
 
+    prior: str = "uniform"
     outcomes: ClassVar[tuple[str, ...]] = ("utility", "options")
     notes: ClassVar[tuple[str, ...]] = ("none", "none", "all to one")
-    rule: ClassVar[str] = "one worker, drawn uniformly, gets all the work"
+    rule: ClassVar[str] = "one worker, drawn at random, gets all the work"
     kernels: ClassVar[Kernels] = Kernels(choose_one, keep_stage)
+
+    def __post_init__(self) -> None:
+        one_of(self.prior, "prior", PRIORS)
+
+    def params(self) -> Lottery:
+        """The prior by its number."""
+        return Lottery(PRIORS.index(self.prior))
 
 
 @kernel

@@ -18,7 +18,7 @@ from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.kernels.knapsack import greedy_into
 from askwise.kernels.knapsack.ordering import ascending
-from askwise.ledger import Book, Ledger, Proposal, has_task, money_left, propose, room
+from askwise.ledger import Book, Ledger, Proposal, has_task, idle, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.queries import at_limit, part_of, scaled
@@ -29,7 +29,8 @@ PAPER = "003"
 
 
 # Columns of `beliefs` (one row a worker): answers seen, their sum and sum of squares on the
-# scale 0 to 1, and whether the worker was rejected during exploration.
+# scale 0 to 1 of the range (what they are worth counts from zero: see `worth`), and whether the
+# worker was rejected during exploration.
 COUNT, SUM, SQUARES, REJECTED = range(4)
 
 # Cells of `phase`: which stage it is, the step inside it, the one worker all work goes to
@@ -77,7 +78,7 @@ class BoundedPolicy(KernelPolicy, Explains):
         """What it ranks each worker by, utility per price, and details that only it knows."""
         for at in range(len(ledger.workers)):
             price = price_of(ledger, at)
-            yield (float(mean(state.beliefs, at)) / price if price else None), {}
+            yield (float(worth(ledger.book, state.beliefs, at)) / price if price else None), {}
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
@@ -95,6 +96,30 @@ class BoundedPolicy(KernelPolicy, Explains):
             }
             found.append(Score(ledger.workers[at].id, index, details))
         return found
+
+
+class ScreeningParams(NamedTuple):
+    """Share of the budget for screening; discount of old answers."""
+
+    screen: int
+    discount: float
+
+
+@dataclass(frozen=True)
+class ScreeningPolicy(BoundedPolicy):
+    """Base of those that first try workers out with a share of the budget."""
+
+    screen: float = 0.10
+    discount: float = 1.0
+    paper: ClassVar[str] = "beyond 003"
+
+    def __post_init__(self) -> None:
+        share_of(self.screen, "screen")
+        check_discount(self.discount)
+
+    def params(self) -> ScreeningParams:
+        """As plain numbers."""
+        return ScreeningParams(share_of(self.screen, "screen"), float(self.discount))
 
 
 def price_of(ledger: Ledger, worker: int) -> float:
@@ -144,6 +169,44 @@ def mean(beliefs: Array, worker: int) -> float:
     """Estimate of a worker's utility; 0 for the unexplored, who so are used last."""
     count = beliefs[worker, COUNT]
     return beliefs[worker, SUM] / count if count > 0.0 else 0.0
+
+
+@step
+def worth(book: Book, beliefs: Array, worker: int) -> float:
+    """How far a worker's utility is estimated to be above zero, in units of the range.
+
+    Eq. (8) takes utilities as they are: they count from zero, wherever the range begins. The
+    unexplored are estimated at 0 and so are used last; those below it are not used at all.
+    """
+    if beliefs[worker, COUNT] == 0.0:
+        return 0.0
+    return mean(beliefs, worker) - book.scale[c.ZERO]
+
+
+@kernel
+def anyone_fits(book: Book) -> bool:
+    """Whether the money left would buy anything at all."""
+    money = money_left(book.totals)
+    for worker in range(book.totals[c.WORKERS]):
+        if room(book, worker, money) > 0:
+            return True
+    return False
+
+
+@kernel
+def at_end(book: Book, available: Array) -> int:
+    """Why nobody is asked now: as ``idle`` says, or because nobody is worth anything.
+
+    For policies that leave out those below zero: what they would have asked was proposed before.
+    """
+    code = idle(book, available)
+    if code != c.WAIT_WORKERS or not anyone_fits(book):
+        return code
+    money = money_left(book.totals)
+    for worker in range(book.totals[c.WORKERS]):
+        if available[worker] == 0 and room(book, worker, money) > 0:
+            return code
+    return c.WAIT_ANSWERS if book.totals[c.PENDING] > 0 else c.DONE_WORTHLESS
 
 
 @kernel
@@ -229,9 +292,9 @@ def propose_by_density(book: Book, beliefs: Array, capacity: int, out: Proposal)
     values, minus_density = out.real[0], out.real[1]
     prices, rooms, counts = out.whole[0], out.whole[1], out.whole[2]
     for worker in range(count):
-        values[worker] = mean(beliefs, worker)
+        values[worker] = worth(book, beliefs, worker)
         prices[worker] = book.workers[worker, c.PRICE]
-        rooms[worker] = room(book, worker, capacity)
+        rooms[worker] = room(book, worker, capacity) if values[worker] >= 0.0 else 0
         minus_density[worker] = -values[worker] / prices[worker]
     greedy_into(values[:count], prices[:count], rooms[:count], capacity, counts[:count])
     for worker in ascending(minus_density[:count]):
@@ -250,7 +313,9 @@ def best_worker(book: Book, beliefs: Array, by_total: bool) -> int:
     for worker in range(book.totals[c.WORKERS]):
         units = room(book, worker, money)
         if units > 0:
-            promise = mean(beliefs, worker)
+            promise = worth(book, beliefs, worker)
+            if promise < 0.0:
+                continue
             promise = promise * units if by_total else promise / book.workers[worker, c.PRICE]
             if promise > highest:
                 best, highest = worker, promise

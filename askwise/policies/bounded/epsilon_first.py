@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, NamedTuple
 from askwise.core.checks import between, flag, one_of
 from askwise.core.money import MICRO, SHARE_UNIT
 from askwise.kernels import Array, Draw, Fact, kernel, step
-from askwise.ledger import Book, Proposal, idle, money_left, room
+from askwise.ledger import Book, Proposal, money_left
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Kernels, policies
@@ -15,8 +15,8 @@ from askwise.policies.bounded import common, races
 from askwise.policies.bounded.common import EXPLOIT, STAGE, BoundedPolicy, State
 from askwise.policies.capabilities import PlansForAll
 
-EXPLORATIONS = ("uniform", "successive-rejects", "hoeffding-races")
-UNIFORM, REJECTS, RACES = range(3)
+EXPLORATIONS = ("uniform", "successive-rejects", "hoeffding-races", "bernstein-races")
+UNIFORM, REJECTS, HOEFFDING, BERNSTEIN = range(4)
 
 
 class Params(NamedTuple):
@@ -50,7 +50,7 @@ def auto_share(book: Book, state: State, confidence: float) -> int:
         if state.beliefs[worker, common.COUNT] == 0.0:
             untried = True
         else:
-            density = common.mean(state.beliefs, worker) / price
+            density = common.worth(book, state.beliefs, worker) / price
             low, high = min(low, density), max(high, density)
     if untried or n == 0:
         # One part more than the division says: rounding must not cost the round.
@@ -75,8 +75,11 @@ def choose(
             return c.WAIT_ANSWERS
         if params.exploration == REJECTS:
             found = races.explore_by_rejects(book, state, share, params.by_density, out)
-        elif params.exploration == RACES:
-            found = races.explore_by_races(book, state, share, params.beta, params.by_density, out)
+        elif params.exploration >= HOEFFDING:
+            bernstein = int(params.exploration == BERNSTEIN)
+            found = races.explore_by_races(
+                book, state, share, params.beta, params.by_density, bernstein, out
+            )
         else:
             found = common.explore_uniformly(book, state, share, out)
         if found:
@@ -88,20 +91,10 @@ def choose(
         capacity -= saved(book, state, share)
     if capacity > 0 and common.propose_by_density(book, state.beliefs, capacity, out):
         return c.PROPOSED
-    if params.carry == 0 and anyone_fits(book):
+    if params.carry == 0 and common.best_worker(book, state.beliefs, False) >= 0:
         # There is money, but it was set aside.
         return c.WAIT_ANSWERS if book.totals[c.PENDING] > 0 else c.DONE_BUDGET
-    return idle(book, available)
-
-
-@kernel
-def anyone_fits(book: Book) -> bool:
-    """Whether the money left would buy anything at all."""
-    money = money_left(book.totals)
-    for worker in range(book.totals[c.WORKERS]):
-        if room(book, worker, money) > 0:
-            return True
-    return False
+    return common.at_end(book, available)
 
 
 @kernel
@@ -125,8 +118,9 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     elif fact.note == common.PHASE:
         races.absorb_rejects(book, state, share, params.by_density)
         return
-    elif params.exploration == RACES:
-        races.reject_beaten(book, state.beliefs, params.beta, params.by_density)
+    elif params.exploration >= HOEFFDING:
+        bernstein = int(params.exploration == BERNSTEIN)
+        races.reject_beaten(book, state.beliefs, params.beta, params.by_density, bernstein)
     common.keep_stage(book, state, fact)
 
 
@@ -144,14 +138,14 @@ class BoundedEpsilonFirst(BoundedPolicy, PlansForAll):
         Share of the budget for exploration, taken to nine decimals. ``auto`` uses Eq. (18)
         with its inputs estimated as the run goes; on realistic budgets the equation gives
         more than one and the share is then the whole budget (see the reproduction page).
-    exploration : "uniform", "successive-rejects" or "hoeffding-races"
-        How to explore (sections 4.1, 5.2, 6.4).
+    exploration : "uniform", "successive-rejects", "hoeffding-races" or "bernstein-races"
+        How to explore (sections 4.1, 5.2, 6.4; Bernstein races are named in section 2).
     by : "mean" or "density"
-        What the two races compare: utility (the paper) or utility per price.
+        What races compare: utility (the paper) or utility per price.
     carry : bool
         Whether money that exploration could not use goes into exploitation.
     beta : float
-        How often a bound of ``hoeffding-races`` may fail (.05 in the paper).
+        How often a bound of the two races by confidence may fail (.05 in the paper).
     confidence : float
         The probability beta with which Theorem 1 holds, in Eq. (18) for ``auto``.
 
@@ -162,7 +156,8 @@ class BoundedEpsilonFirst(BoundedPolicy, PlansForAll):
 
     References
     ----------
-    Paper 003, Algorithm 1, Algorithm 2, sections 4, 5.2 and 6.4.
+    Paper 003, Algorithm 1, Algorithm 2, sections 4, 5.2 and 6.4. V. Mnih, C. Szepesvari, J.-Y.
+    Audibert, "Empirical Bernstein stopping", ICML 2008.
 
     Examples
     --------

@@ -6,11 +6,17 @@ from typing import ClassVar, NamedTuple
 
 from askwise.kernels import Array, Draw, kernel
 from askwise.kernels.knapsack.ordering import ascending
-from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose, room
+from askwise.ledger import Book, Ledger, Proposal, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common
-from askwise.policies.bounded.common import COUNT, BoundedPolicy, Indices, State
+from askwise.policies.bounded.common import (
+    COUNT,
+    Indices,
+    ScreeningParams,
+    ScreeningPolicy,
+    State,
+)
 from askwise.policies.bounded.pooling import pool_of, posterior
 
 LONGEST_LOOK = 64
@@ -27,13 +33,10 @@ class Spending(NamedTuple):
     last: int
     """The place in the order of the last who is given something."""
     money: int
-
-
-class Params(NamedTuple):
-    """Share of the budget for the first screening; discount of old answers."""
-
-    screen: int
-    discount: float
+    kept: int = 0
+    """What of the money nobody is given."""
+    below: int = 0
+    """Whether utilities can be below zero: keeping money then is a choice too."""
 
 
 @kernel
@@ -48,23 +51,19 @@ def linear_loss(gap: float, deviation: float) -> float:
 
 @kernel
 def choose(
-    book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
+    book: Book, state: State, params: ScreeningParams, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Screen cheaply; then the look that gains most per price, or the plan where none pays."""
-    if propose_screening(book, params.screen, available, out):
-        return c.PROPOSED
     beliefs, totals = state.beliefs, book.totals
     count = totals[c.WORKERS]
     money = money_left(totals)
-    if totals[c.PENDING] > 0 and nothing_known(book, beliefs):
-        return c.WAIT_ANSWERS
     pool = pool_of(book, beliefs)
     densities, variances, noises, sort_key = out.real[0], out.real[1], out.real[2], out.real[3]
-    rooms, shares, capital = out.whole[0], out.whole[1], out.whole[2]
+    rooms, shares, capital = out.whole[3], out.whole[1], out.whole[2]
     for worker in range(count):
         level, variances[worker], noises[worker] = posterior(book, beliefs, pool, worker)
         price = book.workers[worker, c.PRICE]
-        densities[worker] = max(level, 0.0) / price
+        densities[worker] = level / price
         rooms[worker] = room(book, worker, money)
         capital[worker] = 0
         if rooms[worker] > 0:
@@ -74,8 +73,19 @@ def choose(
                 capital[worker] = money
         sort_key[worker] = -densities[worker]
     order = ascending(sort_key[:count])
-    last = plan_money(order, capital, money, shares)
-    plan = Spending(order, densities, capital, shares, last, money)
+    last = plan_money(order, densities, capital, money, shares)
+    kept = money
+    for worker in range(count):
+        kept -= shares[worker]
+    below = int(book.scale[c.ZERO] > 0.0)
+    plan = Spending(order, densities, capital, shares, last, money, kept, below)
+    screened = whom_to_screen(book, beliefs, plan, params.screen, available, out)
+    if screened >= 0:
+        out.head[1] = SCREEN
+        propose(out, -1, screened, 1, 1.0)
+        return c.PROPOSED
+    if totals[c.PENDING] > 0 and nothing_known(book, beliefs):
+        return c.WAIT_ANSWERS
     best, best_units, best_rate = -1, 0, 0.0
     for worker in range(count):
         if available[worker] == 0 or rooms[worker] <= 0:
@@ -92,29 +102,41 @@ def choose(
         # No look is worth anything: the densest of the plan.
         out.head[1] = PLAN
         for worker in order:
+            if densities[worker] < 0.0:
+                break
             if available[worker] == 1 and rooms[worker] > 0:
                 best = worker
                 best_units = max(1, int(beliefs[worker, COUNT]) // 8)
                 break
     if best < 0:
-        return idle(book, available)
+        return common.at_end(book, available)
     propose(out, -1, best, min(best_units, rooms[best]), 1.0)
     return c.PROPOSED
 
 
 @kernel
-def propose_screening(book: Book, share: int, available: Array, out: Proposal) -> bool:
-    """One unit to each who had none, cheapest up, within the share kept for screening.
+def whom_to_screen(
+    book: Book, beliefs: Array, plan: Spending, share: int, available: Array, out: Proposal
+) -> int:
+    """The cheapest who had no unit yet and might earn a place in the plan; -1: nobody.
 
-    Those so dear that the best utility would not earn them a place in a plan of average
-    workers are left out: they may still be looked at, once more is known.
+    Might: the best utility of the range, per price, is more than the least dense of those who
+    have answered is believed to be, if they would use up the money. Within the share of the
+    budget that is kept for screening.
     """
     left = common.allowance_for(book, share)
-    order = common.cheapest_first(book, out)
-    dearest = 2 * break_price(book, order)
-    for worker in order:
+    margin, money = 0.0, plan.money
+    for worker in plan.order:
+        known = beliefs[worker, COUNT] > 0.0 or book.ratings[worker, c.WEIGHT] > 0.0
+        if known and plan.densities[worker] >= 0.0 and plan.capital[worker] > 0 and money > 0:
+            money -= plan.capital[worker]
+            margin = plan.densities[worker]
+    if money > 0:
+        margin = 0.0
+    best = 1.0 - book.scale[c.ZERO]
+    for worker in common.cheapest_first(book, out):
         price = book.workers[worker, c.PRICE]
-        if price > left or price > dearest:
+        if price > left or best / price <= margin:
             break
         if (
             book.workers[worker, c.ASKED] == 0
@@ -122,25 +144,8 @@ def propose_screening(book: Book, share: int, available: Array, out: Proposal) -
             and available[worker] == 1
             and room(book, worker, left) > 0
         ):
-            propose(out, -1, worker, 1, 1.0)
-            left -= price
-    out.head[1] = SCREEN
-    return bool(out.head[0] > 0)
-
-
-@kernel
-def break_price(book: Book, order: Array) -> int:
-    """The price at which the budget would end if all were equally good: cheapest first."""
-    money = book.totals[c.BUDGET]
-    price = 0
-    for worker in order:
-        units = room(book, worker, book.totals[c.BUDGET])
-        if units > 0:
-            price = book.workers[worker, c.PRICE]
-            money -= units * price
-            if money <= 0:
-                break
-    return price
+            return worker
+    return -1
 
 
 @kernel
@@ -153,12 +158,12 @@ def nothing_known(book: Book, beliefs: Array) -> bool:
 
 
 @kernel
-def plan_money(order: Array, capital: Array, money: int, shares: Array) -> int:
-    """Give the money to the densest first; returns the place in the order of the last paid."""
+def plan_money(order: Array, densities: Array, capital: Array, money: int, shares: Array) -> int:
+    """Give the money to the densest first, to nobody below zero; returns the last one's place."""
     last = 0
     for at in range(len(order)):
         worker = order[at]
-        shares[worker] = min(capital[worker], money)
+        shares[worker] = min(capital[worker], money) if densities[worker] >= 0.0 else 0
         money -= shares[worker]
         if shares[worker] > 0:
             last = at
@@ -170,7 +175,8 @@ def best_look(
     plan: Spending, worker: int, price: int, variance: float, noise: float, most: int
 ) -> tuple[int, float]:
     """The number of further units of a worker (1, 2, 4, ...) that gains most per price."""
-    marginal = plan.densities[plan.order[plan.last]]
+    # Where the plan leaves money over, a look costs what it would have kept.
+    marginal = max(0.0, plan.densities[plan.order[plan.last]])
     best_units, best_rate = 0, 0.0
     units = 1
     while units <= LONGEST_LOOK and units <= most:
@@ -191,7 +197,8 @@ def value_of_change(plan: Spending, worker: int, deviation: float) -> float:
     """What the plan can gain when a worker's density moves by a normal deviation.
 
     Moving up, the worker wins money from the least dense of the plan; moving down, they lose
-    what they have to the densest outside it. Beyond six deviations nothing is gained.
+    what they have to the densest outside it. Money that the plan keeps counts as a worker of
+    density zero. Beyond six deviations nothing is gained.
     """
     if deviation <= 0.0:
         return 0.0
@@ -199,6 +206,10 @@ def value_of_change(plan: Spending, worker: int, deviation: float) -> float:
     gain = 0.0
     own = densities[worker]
     wins = capital[worker] - shares[worker]
+    if plan.below == 1:
+        moved = min(wins, plan.kept)
+        gain += moved * linear_loss(max(-own, 0.0), deviation)
+        wins -= moved
     for at in range(plan.last, -1, -1):
         other = order[at]
         if wins <= 0:
@@ -218,30 +229,36 @@ def value_of_change(plan: Spending, worker: int, deviation: float) -> float:
         spare = capital[other] - shares[other]
         if other == worker or spare <= 0:
             continue
+        if densities[other] < 0.0:
+            break
         gap = own - densities[other]
         if gap > 6.0 * deviation:
             break
         moved = min(loses, spare)
         gain += moved * linear_loss(max(gap, 0.0), deviation)
         loses -= moved
+    if plan.below == 1:
+        gain += loses * linear_loss(own, deviation)
     return gain
 
 
 @policies.register("knowledge-gradient")
 @dataclass(frozen=True)
-class KnowledgeGradient(BoundedPolicy):
+class KnowledgeGradient(ScreeningPolicy):
     """Ask those whose next few answers should improve the rest of the plan most per price.
 
     Every worker's quality is a normal posterior shrunk to what the workers have in common
     (their utility, or their utility per price, whichever differs less among them).
-    The money left is planned by posterior utility per price. A look of 1, 2, 4, ... 64 units
-    at a worker is worth what the plan is expected to gain when the estimate moves, less what
-    the looked-at units earn below the plan's margin. Where no look pays, the plan goes on.
+    The cheapest are tried first, one unit each, as long as the best utility of the range would
+    earn them a place in the plan. The money left is planned by posterior utility per price. A
+    look of 1, 2, 4, ... 64 units at a worker is worth what the plan is expected to gain when
+    the estimate moves, less what the looked-at units earn below the plan's margin. Where no look
+    pays, the plan goes on.
 
     Parameters
     ----------
     screen : float
-        The most of the budget that the first screening (one unit each, cheapest up) may cost.
+        The most of the budget that trying workers out (one unit each, cheapest up) may cost.
     discount : float
         Factor on all earlier answers at each new one; below 1 for workers whose quality drifts.
 
@@ -270,9 +287,6 @@ class KnowledgeGradient(BoundedPolicy):
     ['a', 'b']
     """
 
-    screen: float = 0.10
-    discount: float = 1.0
-    paper: ClassVar[str] = "beyond 003"
     notes: ClassVar[tuple[str, ...]] = ("screen", "look", "plan")
     rule: ClassVar[str] = (
         "screen everyone cheaply, then ask whoever's next answers are worth most to the rest of "
@@ -280,22 +294,15 @@ class KnowledgeGradient(BoundedPolicy):
     )
     kernels: ClassVar[Kernels] = Kernels(choose, common.learn_fading)
 
-    def __post_init__(self) -> None:
-        common.share_of(self.screen, "screen")
-        common.check_discount(self.discount)
-
-    def params(self) -> Params:
-        """As plain numbers."""
-        return Params(common.share_of(self.screen, "screen"), float(self.discount))
-
     def indices(self, state: State, ledger: Ledger, draw: Draw) -> Indices:
         """Posterior utility per price, with its mean and deviation."""
         low, high = ledger.problem.range
+        zero = ledger.problem.zero
         pool = pool_of(ledger.book, state.beliefs)
         for at in range(len(ledger.workers)):
             level, variance, _ = posterior(ledger.book, state.beliefs, pool, at)
             details = {
-                "believed": low + (high - low) * float(level),
+                "believed": zero + (high - low) * float(level),
                 "deviation": (high - low) * math.sqrt(float(variance)),
             }
             yield float(level) / common.price_of(ledger, at), details

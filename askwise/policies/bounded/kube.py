@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 from askwise.core.checks import flag, real
 from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.kernels.knapsack import exact_into, fill_by_density
-from askwise.ledger import Book, Ledger, Proposal, has_task, idle, money_left, propose, room
+from askwise.ledger import Book, Ledger, Proposal, has_task, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common
@@ -36,7 +36,7 @@ def try_or_value(book: Book, state: State, params: Params, available: Array, out
     twice_log = 2.0 * math.log(totals[c.ANSWERS] + 1.0)
     bonus = params.bonus
     if params.raw == 1:
-        bonus /= book.scale[1] - book.scale[0]
+        bonus /= book.scale[c.HIGH] - book.scale[c.LOW]
     for worker in range(totals[c.WORKERS]):
         prices[worker] = workers[worker, c.PRICE]
         rooms[worker] = 0
@@ -48,8 +48,9 @@ def try_or_value(book: Book, state: State, params: Params, available: Array, out
             continue
         seen = beliefs[worker, COUNT]
         if seen > 0.0:
-            rooms[worker] = left
             values[worker] = beliefs[worker, SUM] / seen + bonus * math.sqrt(twice_log / seen)
+            values[worker] -= book.scale[c.ZERO]
+            rooms[worker] = left if values[worker] >= 0.0 else 0
         elif workers[worker, c.ASKED] == 0:
             propose(out, -1, worker, 1, 1.0)
             return True
@@ -65,7 +66,7 @@ def draw_from_plan(book: Book, draw: Draw, available: Array, out: Proposal) -> i
     for worker in range(count):
         planned += counts[worker]
     if planned == 0:
-        return c.WAIT_ANSWERS if book.totals[c.PENDING] > 0 else idle(book, available)
+        return c.WAIT_ANSWERS if book.totals[c.PENDING] > 0 else common.at_end(book, available)
     mark = uniform(draw, 0) * planned
     passed = 0
     picked = 0
@@ -149,7 +150,7 @@ class _Kube(BoundedPolicy):
             if seen > 0:
                 bound = float(state.beliefs[at, SUM]) / seen + factor * math.sqrt(twice_log / seen)
                 details["upper_bound"] = low + (high - low) * bound
-                index = bound / common.price_of(ledger, at)
+                index = (bound - ledger.book.scale[c.ZERO]) / common.price_of(ledger, at)
             yield index, details
 
 

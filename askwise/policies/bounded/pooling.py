@@ -2,8 +2,7 @@
 
 from typing import NamedTuple
 
-from askwise.core.money import MICRO
-from askwise.kernels import Array, kernel
+from askwise.kernels import Array, kernel, step
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.policies.bounded.common import COUNT, SQUARES, SUM
@@ -11,39 +10,71 @@ from askwise.policies.bounded.common import COUNT, SQUARES, SUM
 LEAST_SPREAD = 0.12
 """The least variance of qualities, in squared means, that is believed of a crowd."""
 
+CLEARLY = 1e-9
+"""By how much relative spreads must differ: rounding decides nothing."""
+
 
 class Pool(NamedTuple):
     """What the workers have in common: mean, spread of their qualities, noise of an answer.
 
-    In units of utility or, when ``by_price`` is 1, of utility per price: whichever differs
-    less from worker to worker.
+    In units of utility above zero or, when ``by_price`` is 1, of that per price: whichever differs
+    less from worker to worker. ``relative`` is the spread in squared means, ``lowest`` the price
+    that prices are counted in.
     """
 
     mean: float
     spread: float
     noise: float
     by_price: int
+    relative: float
+    lowest: int
 
 
 @kernel
-def unit_of(book: Book, worker: int, by_price: int) -> float:
+def lowest_price(book: Book) -> int:
+    """The unit of prices, so that the unit of money does not matter."""
+    lowest = 0
+    for worker in range(book.totals[c.WORKERS]):
+        price = book.workers[worker, c.PRICE]
+        if price > 0 and (lowest == 0 or price < lowest):
+            lowest = price
+    return max(lowest, 1)
+
+
+@step
+def unit_of(book: Book, worker: int, by_price: int, lowest: int) -> float:
     """What a worker's answers are measured in."""
-    return book.workers[worker, c.PRICE] / MICRO if by_price == 1 else 1.0
+    return book.workers[worker, c.PRICE] / lowest if by_price == 1 else 1.0
 
 
-@kernel
+@step
 def seen(book: Book, beliefs: Array, worker: int, unit: float) -> tuple[float, float]:
-    """Answers of a worker and their sum, a prior rating counted as so many answers."""
+    """Answers of a worker and their sum above zero, a prior rating counted as so many answers."""
     weight = book.ratings[worker, c.WEIGHT]
+    count = beliefs[worker, COUNT] + weight
     total = beliefs[worker, SUM] + weight * book.ratings[worker, c.RATING]
-    return beliefs[worker, COUNT] + weight, total / unit
+    return count, (total - count * book.scale[c.ZERO]) / unit
+
+
+@step
+def size_of(book: Book, mean: float) -> float:
+    """What noise and spread are relative to: the mean, as long as nobody can be below zero.
+
+    Where utilities may be below zero their mean says less of their size: it counts as no less
+    than half of the range below zero.
+    """
+    return max(abs(mean), 0.5 * min(book.scale[c.ZERO], 1.0), 1e-9)
 
 
 @kernel
 def pool_of(book: Book, beliefs: Array) -> Pool:
-    """Pool by utility or by utility per price, whichever has the smaller relative spread."""
+    """Pool by utility or by utility per price, whichever has the smaller relative spread.
+
+    Ties go to utility, and spreads below the least that is believed are ties: which of them is
+    the smaller is a matter of noise.
+    """
     flat, by_price = moments(book, beliefs, 0), moments(book, beliefs, 1)
-    if by_price.spread * flat.mean * flat.mean < flat.spread * by_price.mean * by_price.mean:
+    if by_price.relative < flat.relative - CLEARLY:
         return by_price
     return flat
 
@@ -56,10 +87,11 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
     of the utility nor the unit of money matters: noise as of a uniform utility (a third of
     the squared mean), and a spread of at least ``LEAST_SPREAD`` squared means.
     """
+    lowest = lowest_price(book)
     within, freedom = 0.0, 0.0
     n, total, inverse = 0.0, 0.0, 0.0
     for worker in range(book.totals[c.WORKERS]):
-        unit = unit_of(book, worker, by_price)
+        unit = unit_of(book, worker, by_price, lowest)
         count = beliefs[worker, COUNT]
         if count > 1.0:
             # Nobody speaks for all: beyond ten answers a worker tells of their own noise only.
@@ -71,18 +103,23 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
             n += 1.0
             total += own / count
             inverse += 1.0 / count
-    middle = max(total / n, 1e-9) if n > 0.0 else 0.5
-    noise = (within + 2.0 * middle * middle / 3.0) / (freedom + 2.0)
+    middle, size = 0.5 - book.scale[c.ZERO], 0.5
+    if n > 0.0:
+        middle = total / n
+        size = size_of(book, middle)
+    square = size * size
+    noise = (within + 2.0 * square / 3.0) / (freedom + 2.0)
     between = 0.0
     for worker in range(book.totals[c.WORKERS]):
-        count, own = seen(book, beliefs, worker, unit_of(book, worker, by_price))
+        count, own = seen(book, beliefs, worker, unit_of(book, worker, by_price, lowest))
         if count > 0.0:
             between += (own / count - middle) * (own / count - middle)
-    spread = (between - noise * inverse) / n if n > 0.0 else 0.0
-    return Pool(middle, max(spread, LEAST_SPREAD * middle * middle), noise, by_price)
+    relative = (between - noise * inverse) / n / square if n > 0.0 else 0.0
+    relative = max(relative, LEAST_SPREAD)
+    return Pool(middle, relative * square, noise, by_price, relative, lowest)
 
 
-@kernel
+@step
 def squares_about_mean(beliefs: Array, worker: int, unit: float) -> float:
     """Sum of squared deviations of a worker's answers from their mean."""
     count, total = beliefs[worker, COUNT], beliefs[worker, SUM]
@@ -91,11 +128,11 @@ def squares_about_mean(beliefs: Array, worker: int, unit: float) -> float:
 
 @kernel
 def posterior(book: Book, beliefs: Array, pool: Pool, worker: int) -> tuple[float, float, float]:
-    """Mean and variance of a worker's quality, shrunk to the pool, and their noise.
+    """Mean above zero and variance of a worker's quality, shrunk to the pool, and their noise.
 
     The noise is the worker's own, as if the pool had given them four more answers.
     """
-    unit = unit_of(book, worker, pool.by_price)
+    unit = unit_of(book, worker, pool.by_price, pool.lowest)
     noise, count = pool.noise, beliefs[worker, COUNT]
     if count > 1.0:
         own = squares_about_mean(beliefs, worker, unit)

@@ -1,4 +1,4 @@
-"""Exploration that rejects workers: Successive Rejects and Hoeffding Races.
+"""Exploration that rejects workers: Successive Rejects, Hoeffding and Bernstein Races.
 
 Choosing writes nothing, so the rejection that a decision rests on is worked out twice by the
 same function: on a copy when the decision is made, on the beliefs when it is absorbed.
@@ -9,17 +9,28 @@ import math
 import numpy as np
 
 from askwise.kernels import Array, kernel
+from askwise.kernels.knapsack.ordering import ascending
 from askwise.ledger import Book, Proposal, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.bounded import common
-from askwise.policies.bounded.common import COUNT, REJECTED, STEP, State, mean, share_of_budget
+from askwise.policies.bounded.common import (
+    COUNT,
+    REJECTED,
+    SQUARES,
+    STEP,
+    SUM,
+    State,
+    mean,
+    share_of_budget,
+)
 
 
 @kernel
 def merit(book: Book, beliefs: Array, worker: int, by_density: int) -> float:
     """What a race compares: the mean (as in the paper) or the mean per price."""
-    value = mean(beliefs, worker)
-    return value / book.workers[worker, c.PRICE] if by_density == 1 else value
+    if by_density == 1:
+        return common.worth(book, beliefs, worker) / book.workers[worker, c.PRICE]
+    return mean(beliefs, worker)
 
 
 @kernel
@@ -68,13 +79,21 @@ def pulls_until(book: Book, share: int, field: int, phase: int) -> int:
 
 @kernel
 def residual_money(book: Book, share: int, field: int) -> int:
-    """Algorithm 2, line 3: what the phases will not need, by the paper's sum in index order."""
+    """Algorithm 2, line 3: what the phases will not need, whoever is rejected when.
+
+    The paper's sum takes the workers in index order, so that another order leaves another
+    residual. They may be rejected in any: here the most expensive stay to the last.
+    """
+    count = book.totals[c.WORKERS]
+    prices = np.zeros(count, np.int64)
+    for worker in range(count):
+        prices[worker] = book.workers[worker, c.PRICE]
     need = 0
     k = 0
-    for worker in range(book.totals[c.WORKERS]):
+    for worker in ascending(prices):
         if book.workers[worker, c.JOINED] == 1:
             k += 1
-            need += pulls_until(book, share, field, k) * book.workers[worker, c.PRICE]
+            need += pulls_until(book, share, field, k) * prices[worker]
     return share_of_budget(book, share) - need
 
 
@@ -164,35 +183,65 @@ def absorb_rejects(book: Book, state: State, share: int, by_density: int) -> Non
 
 
 @kernel
-def reject_beaten(book: Book, beliefs: Array, beta: float, by_density: int) -> None:
+def reject_beaten(book: Book, beliefs: Array, beta: float, by_density: int, bernstein: int) -> None:
     """Eqs. (26), (27): those whose upper bound is below another's lower bound leave."""
     best_low = -math.inf
     for worker in range(book.totals[c.WORKERS]):
         if beliefs[worker, COUNT] > 0.0 and beliefs[worker, REJECTED] == 0.0:
-            low = _bound(book, beliefs, worker, beta, by_density, -1.0)
+            low = _bound(book, beliefs, worker, beta, by_density, bernstein, -1.0)
             best_low = max(best_low, low)
     for worker in range(book.totals[c.WORKERS]):
-        running = beliefs[worker, COUNT] > 0.0 and beliefs[worker, REJECTED] == 0.0
-        if running and _bound(book, beliefs, worker, beta, by_density, 1.0) < best_low:
-            beliefs[worker, REJECTED] = 1.0
+        if beliefs[worker, COUNT] > 0.0 and beliefs[worker, REJECTED] == 0.0:
+            high = _bound(book, beliefs, worker, beta, by_density, bernstein, 1.0)
+            if high < best_low:
+                beliefs[worker, REJECTED] = 1.0
+
+
+@kernel
+def width_of(beliefs: Array, worker: int, beta: float, bernstein: int) -> float:
+    """Half the width of a confidence interval: Hoeffding's, or Bernstein's with the variance seen.
+
+    The latter is sqrt(2 v ln(3 / beta) / n) + 3 ln(3 / beta) / n (Mnih et al. 2008, Eq. 3).
+    """
+    count = beliefs[worker, COUNT]
+    if bernstein == 0:
+        return math.sqrt(-math.log(beta / 2.0) / (2.0 * count))
+    level = beliefs[worker, SUM] / count
+    variance = max(0.0, beliefs[worker, SQUARES] / count - level * level)
+    log = math.log(3.0 / beta)
+    return math.sqrt(2.0 * variance * log / count) + 3.0 * log / count
 
 
 @kernel
 def _bound(
-    book: Book, beliefs: Array, worker: int, beta: float, by_density: int, side: float
+    book: Book,
+    beliefs: Array,
+    worker: int,
+    beta: float,
+    by_density: int,
+    bernstein: int,
+    side: float,
 ) -> float:
-    width = math.sqrt(-math.log(beta / 2.0) / (2.0 * beliefs[worker, COUNT]))
+    width = width_of(beliefs, worker, beta, bernstein)
     value = mean(beliefs, worker) + side * width
-    return value / book.workers[worker, c.PRICE] if by_density == 1 else value
+    if by_density == 1:
+        return (value - book.scale[c.ZERO]) / book.workers[worker, c.PRICE]
+    return value
 
 
 @kernel
 def explore_by_races(
-    book: Book, state: State, share: int, beta: float, by_density: int, out: Proposal
+    book: Book,
+    state: State,
+    share: int,
+    beta: float,
+    by_density: int,
+    bernstein: int,
+    out: Proposal,
 ) -> bool:
     """Uniform exploration of those still in the race, until one is left."""
     beliefs = state.beliefs.copy()
-    reject_beaten(book, beliefs, beta, by_density)
+    reject_beaten(book, beliefs, beta, by_density, bernstein)
     if runners(book, beliefs) <= 1:
         return False
     return common.explore_within(book, state, beliefs, common.allowance_for(book, share), out)

@@ -1,5 +1,6 @@
 """Thompson sampling by density: beyond the paper."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -9,7 +10,7 @@ from askwise.core.checks import whole
 from askwise.core.draws import beta
 from askwise.core.money import MICRO
 from askwise.kernels import Array, Draw, kernel
-from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose, room
+from askwise.ledger import Book, Ledger, Proposal, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common
@@ -24,14 +25,30 @@ class Params(NamedTuple):
 
 
 @kernel
-def sampled_density(book: Book, state: State, draw: Draw, worker: int) -> float:
-    """A draw from the worker's Beta posterior, per price."""
+def shape(book: Book, state: State, worker: int) -> tuple[float, float]:
+    """The two parameters of the worker's Beta posterior."""
     count, total = state.beliefs[worker, COUNT], state.beliefs[worker, SUM]
     weight = book.ratings[worker, c.WEIGHT]
     # Utilities in [0, 1] update the posterior by fractions; a rating counts like answers.
     a = 1.0 + total + weight * book.ratings[worker, c.RATING]
     b = 1.0 + (count - total) + weight * (1.0 - book.ratings[worker, c.RATING])
-    return beta(draw, worker, a, max(b, 1e-9)) / book.workers[worker, c.PRICE]
+    return a, max(b, 1e-9)
+
+
+@kernel
+def sampled_density(book: Book, state: State, draw: Draw, worker: int) -> float:
+    """A draw from the worker's Beta posterior, above zero and per price."""
+    a, b = shape(book, state, worker)
+    return (beta(draw, worker, a, b) - book.scale[c.ZERO]) / book.workers[worker, c.PRICE]
+
+
+@kernel
+def surely_below_zero(book: Book, state: State, worker: int) -> bool:
+    """Whether two deviations above a worker's posterior mean there is still nothing."""
+    a, b = shape(book, state, worker)
+    level = a / (a + b)
+    deviation = math.sqrt(level * (1.0 - level) / (a + b + 1.0))
+    return level + 2.0 * deviation < book.scale[c.ZERO]
 
 
 @kernel
@@ -41,14 +58,16 @@ def choose(
     """Sample everyone, ask the densest who can be asked."""
     money = money_left(book.totals)
     best = -1
-    best_density = -1.0
+    best_density = -math.inf
     for worker in range(book.totals[c.WORKERS]):
+        if surely_below_zero(book, state, worker):
+            continue
         if available[worker] == 1 and room(book, worker, money) > 0:
             density = sampled_density(book, state, draw, worker)
             if density > best_density:
                 best, best_density = worker, density
     if best < 0:
-        return idle(book, available)
+        return common.at_end(book, available)
     units = 1
     if params.patience > 0:
         units = max(1, int(state.beliefs[best, COUNT]) // params.patience)
@@ -63,7 +82,7 @@ class ThompsonKnapsack(BoundedPolicy):
 
     A Beta posterior per worker; utilities between 0 and 1 update it by fractions. The worker
     with the best sampled utility per price who still fits is asked, ``max(1, n // patience)``
-    units at a time after n answers.
+    units at a time after n answers. Those who are two deviations below zero are left out.
 
     Parameters
     ----------
@@ -119,4 +138,5 @@ class ThompsonKnapsack(BoundedPolicy):
         low, high = ledger.problem.range
         for at in range(len(ledger.workers)):
             density = float(sampled_density(ledger.book, state, draw, at)) * MICRO
-            yield density, {"sample": low + (high - low) * density * common.price_of(ledger, at)}
+            above = density * common.price_of(ledger, at)
+            yield density, {"sample": ledger.problem.zero + (high - low) * above}

@@ -46,12 +46,12 @@ def bids(mechanism: str) -> dict[str, Any]:
 CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]] = {
     "units of work within a budget": (
         {"outcome": "utility", "budget": 5},
-        {"name": "knowledge-gradient"},
+        {"name": "gittins-knapsack"},
         None,
     ),
     "tasks with a utility": (
         {"outcome": "utility", "budget": 5, "tasks": FEW},
-        {"name": "knowledge-gradient"},
+        {"name": "gittins-knapsack"},
         None,
     ),
     "units of work without a budget": ({"outcome": "utility"}, {"name": "thompson-knapsack"}, None),

@@ -285,3 +285,25 @@ def test_with_carry_off_the_end_is_done_and_not_a_wait() -> None:
     campaign = run([Worker("a", 3)], 10, first(0.2, carry=False), {})
     assert campaign.status().spent == 6
     assert campaign.ask() == Done("budget")
+
+
+@pytest.mark.parametrize(
+    ("prior", "odds"),
+    [("uniform", (0.5, 0.5)), ("cheap", (0.75, 0.25)), ("expensive", (0.25, 0.75))],
+)
+def test_the_one_worker_may_be_drawn_by_price(prior: str, odds: tuple[float, float]) -> None:
+    # Prices 1 and 3: weights 1 and 1/3, or 1 and 3.
+    seen = set()
+    for seed in range(20):
+        campaign = Campaign.create(
+            workers=[Worker("a", 1), Worker("b", 3)],
+            outcome="utility",
+            budget=3,
+            policy={"name": "random", "prior": prior},
+            seed=seed,
+        )
+        first = campaign.ask()[0]
+        seen.add((first.worker, first.propensity))
+    assert {worker: pytest.approx(odd) for worker, odd in zip("ab", odds, strict=True)} == dict(
+        seen
+    )

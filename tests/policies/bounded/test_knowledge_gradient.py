@@ -15,7 +15,11 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Batch
 from askwise.core.draws import Draw
 from askwise.core.events import Fact, Kind
+from askwise.core.money import MICRO
 from askwise.core.problem import make_problem
+from askwise.lab.simulate import simulate
+from askwise.lab.worlds.base import Market, rated_world
+from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 from askwise.policies.bounded.knowledge_gradient import (
     KnowledgeGradient,
@@ -48,7 +52,7 @@ THREE = [Worker("a", 1), Worker("b", 1), Worker("c", 1)]
 def test_before_any_answer_the_pool_is_a_uniform_utility() -> None:
     # Mean 1/2, noise 1/12, and the least spread that is believed of a crowd: .12 squared means.
     _, ledger, state = believing(THREE, [])
-    assert pool_of(ledger.book, state.beliefs) == pytest.approx((0.5, 0.03, 1 / 12, 0))
+    assert pool_of(ledger.book, state.beliefs)[:4] == pytest.approx((0.5, 0.03, 1 / 12, 0))
 
 
 def test_pool_and_posterior_of_single_answers() -> None:
@@ -58,7 +62,7 @@ def test_pool_and_posterior_of_single_answers() -> None:
     # (.4 / .0192 + .2 / .05333) / 70.833 = .34706.
     _, ledger, state = believing(THREE, [(0, 0.2), (1, 0.6)])
     pool = pool_of(ledger.book, state.beliefs)
-    assert pool == pytest.approx((0.4, 0.0192, 0.16 / 3, 0))
+    assert pool[:4] == pytest.approx((0.4, 0.0192, 0.16 / 3, 0))
     level, variance, noise = posterior(ledger.book, state.beliefs, pool, 0)
     assert (level, variance, noise) == pytest.approx((0.347059, 0.0141176, 0.16 / 3), rel=1e-5)
     # c was never asked: the pool's mean and spread.
@@ -103,7 +107,7 @@ def test_a_rating_counts_as_answers_of_that_value() -> None:
     # spread .12 * .81.
     _, ledger, state = believing([Worker("a", 1, rating=0.9, rating_weight=4)], [])
     pool = pool_of(ledger.book, state.beliefs)
-    assert pool == pytest.approx((0.9, 0.0972, 0.27, 0))
+    assert pool[:4] == pytest.approx((0.9, 0.0972, 0.27, 0))
     level, variance, _ = posterior(ledger.book, state.beliefs, pool, 0)
     assert level == pytest.approx(0.9)
     assert variance == pytest.approx(1 / (1 / 0.0972 + 4 / 0.27))
@@ -133,7 +137,8 @@ def test_the_linear_loss_at_points_one_knows() -> None:
 def test_money_is_planned_for_the_densest_first() -> None:
     # b and c are paid, c in part: they are the last, at place 1 of the order.
     capital, shares = np.array([10, 10, 10]), np.zeros(3, np.int64)
-    assert plan_money(np.array([1, 2, 0]), capital, 15, shares) == 1
+    densities = np.array([0.1, 0.3, 0.2])
+    assert plan_money(np.array([1, 2, 0]), densities, capital, 15, shares) == 1
     assert shares.tolist() == [0, 10, 5]
 
 
@@ -181,26 +186,71 @@ def test_the_best_look_gains_most_per_price() -> None:
     assert found == (best, pytest.approx(rates[best]))
 
 
+def screened(workers: list[Worker], value: float, budget: int) -> list[str]:
+    """Whom a campaign screens, each answering with the same utility."""
+    campaign = Campaign.create(
+        workers=workers, outcome="utility", budget=budget, policy="knowledge-gradient"
+    )
+    while isinstance(batch := campaign.ask(), Batch):
+        campaign.tell(batch[0].id, value)
+    decided = [event for event in campaign.log() if event.kind == Kind.DECIDED]
+    return [event.rows[0].worker for event in decided if event.note == "screen" and event.rows]
+
+
 def test_screening_goes_from_the_cheapest_up_within_its_share() -> None:
-    # A tenth of 60 buys b (1), c (2) and a (3). With limits of ten the budget of 60 would be
-    # used up at a's price (10 + 20 + 30), so nobody is too dear (twice 3).
+    # A tenth of 60 buys b (1), c (2) and a (3); a tenth of 50 leaves 2 after b and c. Limits of
+    # ten leave money over, so that nobody is too expensive.
     workers = [Worker("a", 3, limit=10), Worker("b", 1, limit=10), Worker("c", 2, limit=10)]
-    policy, ledger, state = believing(workers, [], budget=60)
-    choice = policy.choose(ledger.problem, state, ledger, DRAW, np.ones(3, np.int8))
-    assert choice.rows[:3, 1].tolist() == [1, 2, 0]
-    assert int(choice.head[0]) == 3
-    # A tenth of 50 leaves 2 after b and c.
-    policy, ledger, state = believing(workers, [], budget=50)
-    choice = policy.choose(ledger.problem, state, ledger, DRAW, np.ones(3, np.int8))
-    assert choice.rows[: int(choice.head[0]), 1].tolist() == [1, 2]
+    assert screened(workers, 0.5, 60) == ["b", "c", "a"]
+    assert screened(workers, 0.5, 50) == ["b", "c"]
 
 
-def test_whoever_is_too_dear_for_any_plan_is_not_screened() -> None:
-    # b alone could use up the budget: the margin is 1, and a costs more than twice that.
+def test_those_who_could_not_earn_a_place_in_the_plan_are_not_screened() -> None:
+    # b alone can use up the budget. After an answer of .9 nobody at 3 could be worth more per
+    # price, whatever they answer; after .2 they could.
     workers = [Worker("a", 3), Worker("b", 1)]
-    policy, ledger, state = believing(workers, [], budget=100)
-    choice = policy.choose(ledger.problem, state, ledger, DRAW, np.ones(2, np.int8))
-    assert choice.rows[: int(choice.head[0]), 1].tolist() == [1]
+    assert screened(workers, 0.9, 100) == ["b"]
+    assert screened(workers, 0.2, 100) == ["b", "a"]
+
+
+@pytest.mark.parametrize("budget", [100, 10_000])
+def test_a_better_worker_at_four_times_the_price_is_found(budget: int) -> None:
+    # $1 worth .10 against $4 worth .90, .225 a dollar: .444 of the optimum was reached when
+    # screening ended at twice the price at which the money would end.
+    shares = []
+    for seed in range(20):
+        world = rated_world([np.array([0.5 / 9, 0.5 / 9]), np.array([8.5 / 9, 8.5 / 9])])
+        prices, limits = np.array([1, 4]) * MICRO, np.full(2, 10**6)
+        market = Market(prices, limits, world.means, world)
+        policy, problem = KnowledgeGradient(), market.problem(budget * MICRO)
+        outcome = simulate(policy, problem, market.answering(seed, 0), seed=seed)
+        asked = outcome.ledger.book.workers[:2, c.ANSWERED]
+        assert asked[1] > 0, seed
+        shares.append(asked @ market.means / market.optimum(budget * MICRO)[0])
+        if budget > 100:
+            break  # A hundred times the money, and the same screening.
+    assert np.mean(shares) > 0.9
+
+
+def test_the_unit_of_money_does_not_choose_the_prior() -> None:
+    # 300 crowds, each once more with all money times ten: the same pool to the last bit.
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        size = int(rng.integers(2, 12))
+        prices = rng.integers(1, 40, size=size)
+        answers = [(int(at), float(rng.random())) for at in rng.integers(0, size, size=2 * size)]
+        pools = []
+        for factor in (1, 10):
+            workers = [Worker(f"w{at}", int(p) * factor) for at, p in enumerate(prices)]
+            _, ledger, state = believing(workers, answers, budget=1000 * factor)
+            pools.append(pool_of(ledger.book, state.beliefs))
+        assert pools[0][:5] == pools[1][:5], seed
+
+
+def test_at_equal_prices_the_prior_is_of_utility() -> None:
+    workers = [Worker("a", "0.07"), Worker("b", "0.07"), Worker("c", "0.07")]
+    _, ledger, state = believing(workers, [(0, 0.31), (1, 0.77), (2, 0.13)])
+    assert pool_of(ledger.book, state.beliefs).by_price == 0
 
 
 def test_a_rated_worker_is_not_screened() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from askwise.core.problem import make_problem
 from askwise.ledger.ledger import Ledger
 from askwise.policies.bounded.common import COUNT, SUM, share_of, share_of_budget
 from askwise.policies.bounded.epsilon_first import BoundedEpsilonFirst, auto_share
-from askwise.policies.bounded.races import pulls_until, residual_money
+from askwise.policies.bounded.races import pulls_until, reject_beaten, residual_money, width_of
 
 Rows = list[tuple[str, list[tuple[str, int]]]]
 
@@ -64,33 +65,67 @@ def test_pulls_of_each_phase() -> None:
     assert [pulls_until(ledger.book, share, 3, k) for k in range(4)] == [0, 3, 4, 4]
 
 
-def test_the_residual_by_the_papers_sum() -> None:
-    # 120 - (3 * 10 + 4 * 5 + 4 * 8) = 38
-    ledger = ledger_of([10, 5, 8], 400)
-    assert residual_money(ledger.book, share_of(0.3, "epsilon"), 3) == 38_000_000
+def test_the_residual_does_not_depend_on_the_order_of_the_workers() -> None:
+    # 120 - (3 * 5 + 4 * 8 + 4 * 10) = 33, if the most expensive stay to the last. The paper's sum
+    # in index order is 33, 38 or 35.
+    for prices in permutations([10, 5, 8]):
+        ledger = ledger_of(list(prices), 400)
+        assert residual_money(ledger.book, share_of(0.3, "epsilon"), 3) == 33_000_000
+
+
+@pytest.mark.parametrize("bernstein", [0, 1])
+def test_the_width_of_an_interval(bernstein: int) -> None:
+    # Four answers of mean .5 and variance .0625, beta .05.
+    beliefs = np.array([[4.0, 2.0, 1.25, 0.0]])
+    log = math.log(3 / 0.05)
+    due = math.sqrt(2 * 0.0625 * log / 4) + 3 * log / 4
+    if bernstein == 0:
+        due = math.sqrt(math.log(2 / 0.05) / 8)
+    assert width_of(beliefs, 0, 0.05, bernstein) == pytest.approx(due)
+
+
+def test_bernstein_races_reject_sooner_where_answers_hardly_vary() -> None:
+    # After forty answers each of .6 and of .3 Hoeffding's intervals are +- .215 wide, Bernstein's
+    # 3 ln 60 / 40 = +- .307; after eighty .152 and .154; at two hundred .096 and .061, and so on.
+    for count, gone in ((40, [0, 0]), (90, [1, 1])):
+        for bernstein in (0, 1):
+            ledger = ledger_of([1, 1], 1000)
+            beliefs = np.zeros((2, 4))
+            for worker, value in enumerate((0.6, 0.3)):
+                beliefs[worker, :3] = count, count * value, count * value * value
+            reject_beaten(ledger.book, beliefs, 0.05, 0, bernstein)
+            assert beliefs[1, 3] == gone[bernstein], (count, bernstein)
+    # By .1 at two hundred answers only Bernstein's tell them apart: .061 against .096.
+    for bernstein in (0, 1):
+        ledger = ledger_of([1, 1], 1000)
+        beliefs = np.zeros((2, 4))
+        for worker, value in enumerate((0.6, 0.45)):
+            beliefs[worker, :3] = 200, 200 * value, 200 * value * value
+        reject_beaten(ledger.book, beliefs, 0.05, 0, bernstein)
+        assert beliefs[1, 3] == bernstein
 
 
 def test_rejects_spend_the_residual_first_and_then_phase_by_phase() -> None:
-    # The residual of 38 is explored uniformly: one round (23), then b and c (13), 2 left.
-    # Phase 1: n_1 = 3 each, 69; spent 36 + 69 = 105. b has the lowest mean and leaves.
-    # Phase 2: one more each of a (10, 5 left of the share) and of c, who no longer fits.
+    # The residual of 33 is explored uniformly: one round (23), then b twice (10).
+    # Phase 1: n_1 = 3 each, 69; spent 33 + 69 = 102. b has the lowest mean and leaves.
+    # Phase 2: one more each of a and of c, 18: all of the share.
     rows = decisions(WORKERS, 400, REJECTS, ANSWERS)
-    assert rows[:4] == [
+    assert rows[:5] == [
         ("explore: round", [("a", 1), ("b", 1), ("c", 1)]),
-        ("explore: pass", [("b", 1), ("c", 1)]),
+        ("explore: pass", [("b", 1)]),
+        ("explore: pass", [("b", 1)]),
         ("explore: phase", [("a", 3), ("b", 3), ("c", 3)]),
-        ("explore: phase", [("a", 1)]),
+        ("explore: phase", [("a", 1), ("c", 1)]),
     ]
-    # 115 spent, 285 left. Densities: a .0375, b .05, c .078: c 50 - 5 = 45 units would cost 360,
-    # 285 / 8 = 35 units, and 5 left for one of b.
-    assert rows[4:] == [("exploit: plan", [("c", 35), ("b", 1)])]
+    # 120 spent, 280 left. Densities: a .0375, b .05, c .078: c's 35 units cost 280.
+    assert rows[5:] == [("exploit: plan", [("c", 35)])]
 
 
 def test_rejects_by_density_compare_utility_per_price() -> None:
     # Densities: a .0375, b .05, c .078. Now a leaves after phase 1, and phase 2 is b and c:
-    # 105 + 5 + 8 = 118 of 120.
+    # 102 + 5 + 8 = 115 of 120.
     rows = decisions(WORKERS, 400, {**REJECTS, "by": "density"}, ANSWERS)
-    assert rows[2:4] == [
+    assert rows[3:5] == [
         ("explore: phase", [("a", 3), ("b", 3), ("c", 3)]),
         ("explore: phase", [("b", 1), ("c", 1)]),
     ]
@@ -98,7 +133,7 @@ def test_rejects_by_density_compare_utility_per_price() -> None:
 
 def test_of_equals_the_last_is_rejected() -> None:
     rows = decisions(WORKERS, 400, REJECTS, {"a": 0.5, "b": 0.5, "c": 0.5})
-    assert rows[3] == ("explore: phase", [("a", 1), ("b", 1)])
+    assert rows[4] == ("explore: phase", [("a", 1), ("b", 1)])
 
 
 def test_a_race_among_two_has_one_phase() -> None:
@@ -115,7 +150,7 @@ def test_a_race_among_two_has_one_phase() -> None:
 def test_a_phase_is_cut_to_limits() -> None:
     workers = [Worker("a", 10, limit=2), Worker("b", 5, limit=50), Worker("c", 8, limit=50)]
     rows = decisions(workers, 400, REJECTS, ANSWERS)
-    assert rows[2] == ("explore: phase", [("a", 1), ("b", 3), ("c", 3)])
+    assert rows[3] == ("explore: phase", [("a", 1), ("b", 3), ("c", 3)])
 
 
 @given(st.integers(2, 12), st.integers(1, 60), st.integers(1, 20_000))

@@ -51,11 +51,12 @@ def test_a_rating_counts_like_answers() -> None:
 
 
 def test_ratings_and_answers_are_scaled_from_the_range() -> None:
-    # In a range of -10 to 10 a rating of 5 is .75 and an answer of 0 is .5.
+    # In a range of -10 to 10 a rating of 5 is .75 and an answer of 0 is .5, where worth begins.
     workers = [Worker("a", 1, rating=5, rating_weight=4)]
     outcome = {"kind": "utility", "low": -10, "high": 10}
     ledger, state = believing(workers, [(0, 0.0)], outcome=outcome)
-    assert sampled_density(ledger.book, state, DRAW, 0) == beta(DRAW, 0, 4.5, 2.5) / 1_000_000
+    due = (beta(DRAW, 0, 4.5, 2.5) - 0.5) / 1_000_000
+    assert sampled_density(ledger.book, state, DRAW, 0) == due
 
 
 def test_a_discount_fades_all_earlier_answers() -> None:

@@ -228,6 +228,52 @@ def theorem_6(budget: float, prices: npt.ArrayLike, means: npt.ArrayLike, beta: 
     return _tuned(budget, c, mu, beta, float(c.sum()))
 
 
+def sufficient_budget(
+    alpha: float, prices: npt.ArrayLike, means: npt.ArrayLike, beta: float
+) -> float:
+    """B_0(alpha) of section 5.1: from this budget on a share of the optimum is guaranteed.
+
+    Where no limit binds, the optimum is the budget times the best utility per price. It grows
+    like the budget, ``theorem_6`` like its power 2/3: from B_0 on the bound is at most (1 - alpha)
+    of the optimum, and Eq. (18) asks for no more than the whole budget.
+
+    Parameters
+    ----------
+    alpha : float
+        The share of the optimum, between 0 and 1.
+    prices, means, beta
+        As in ``theorem_1``.
+
+    Returns
+    -------
+    float
+        The budget, in the unit of the prices.
+
+    Examples
+    --------
+    >>> needed = sufficient_budget(0.5, [2, 4], [0.8, 0.4], beta=0.95)
+    >>> round(theorem_6(needed, [2, 4], [0.8, 0.4], beta=0.95) / (needed * 0.4), 6)
+    0.5
+    """
+    c, mu = _workers(prices, means)
+    if not 0.0 < alpha < 1.0:
+        raise InvalidParameter(f"alpha is {alpha!r}: give a share between 0 and 1", field="alpha")
+    best = float((mu / c).max())
+
+    def guaranteed(budget: float) -> bool:
+        share = optimal_epsilon(budget, c, mu, beta, capped=False)
+        return share <= 1.0 and theorem_6(budget, c, mu, beta) <= (1.0 - alpha) * budget * best
+
+    enough = 1.0
+    while not guaranteed(enough):
+        enough *= 2.0
+    short = enough / 2.0
+    for _ in range(60):
+        middle = 0.5 * (short + enough)
+        short, enough = (short, middle) if guaranteed(middle) else (middle, enough)
+    return enough
+
+
 def theorem_7(
     epsilon: float, budget: float, prices: npt.ArrayLike, means: npt.ArrayLike, beta: float
 ) -> float:

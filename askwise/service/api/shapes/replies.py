@@ -295,11 +295,14 @@ class RangeShape(TypedDict):
         The lowest answer.
     high : float
         The highest answer.
+    zero : float
+        What no answer at all is worth: utility per price counts from here.
     """
 
     kind: Literal["utility"]
     low: float
     high: float
+    zero: float
 
 
 class SpecShape(TypedDict):

@@ -14,6 +14,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.lab.papers.bounded.theory import (
     density_spread,
     optimal_epsilon,
+    sufficient_budget,
     theorem_1,
     theorem_1_holds,
     theorem_6,
@@ -263,3 +264,24 @@ def test_input_without_a_value_is_refused_by_name(change, field):
     with pytest.raises(InvalidParameter, match=field) as caught:
         theorem_1(**{**case, **change})
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 0.9])
+def test_from_the_sufficient_budget_on_the_share_is_guaranteed(alpha: float) -> None:
+    # A little more is enough, a little less is not, and a larger share takes more.
+    needed = sufficient_budget(alpha, PRICES, MEANS, 0.95)
+    best = max(mean / price for mean, price in zip(MEANS, PRICES, strict=True))
+
+    def guaranteed(budget: float) -> bool:
+        share = optimal_epsilon(budget, PRICES, MEANS, 0.95, capped=False)
+        left = budget * best - theorem_6(budget, PRICES, MEANS, 0.95)
+        return share <= 1.0 and left >= alpha * budget * best
+
+    assert guaranteed(1.001 * needed)
+    assert not guaranteed(0.999 * needed)
+    assert needed < sufficient_budget(alpha + 0.05, PRICES, MEANS, 0.95)
+
+
+def test_a_share_of_one_is_never_guaranteed() -> None:
+    with pytest.raises(InvalidParameter, match="alpha is 1"):
+        sufficient_budget(1, PRICES, MEANS, 0.95)

@@ -26,6 +26,9 @@ UTILITY, SPENT = range(2)
 CAPS = {500: 30, 5_000: 50, 30_000: 100, 100_000: 200}
 """The dearest price that applies for a job of a budget (003, section 6.3.1)."""
 
+CONFIDENCE = 0.95
+"""Theorem 1's beta for the line in the figures; the paper does not say which it used."""
+
 OURS = ("thompson-knapsack", "knowledge-gradient")
 
 PAPER_POLICIES = (
@@ -103,7 +106,7 @@ class BoundedExperiment(Experiment):
         for field in fields(self):
             values = getattr(self, field.name)
             least = 0 if field.name in ("variances", "changes") else 1
-            if isinstance(values, tuple) and field.name not in ("policies", "noises"):
+            if isinstance(values, tuple) and field.name not in ("policies", "noises", "epsilons"):
                 for value in values:
                     if value < least:
                         raise InvalidParameter(
@@ -134,12 +137,16 @@ class BoundedExperiment(Experiment):
         ledger = Ledger(problem)
         world = market.answering(seed, replication)
         found = [self.optimum(cell, market, budget)]
-        for label in self.policies:
+        for label in self.playing(cell):
             outcome = simulate(
-                _made(label), problem, world, seed=seed, replication=replication, ledger=ledger
+                made(label), problem, world, seed=seed, replication=replication, ledger=ledger
             )
             found.append((outcome.utility, outcome.spent))
         return np.array([*np.array(found).ravel(), *self.extra(cell, market)])
+
+    def playing(self, cell: BoundedCell) -> Sequence[str]:
+        """Labels of the policies as a cell has them, in the order of ``policies``."""
+        return self.policies
 
     def optimum(self, cell: BoundedCell, market: Market, budget: int) -> tuple[float, float]:
         """Utility and spending of the yardstick."""
@@ -173,7 +180,7 @@ class BoundedExperiment(Experiment):
 
     def labels(self) -> list[str]:
         """Series names: the policies with the parameters that differ from the defaults."""
-        return [label_of(_made(label)) for label in self.policies]
+        return [label_of(made(label)) for label in self.policies]
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """That the data is another, and what follows."""
@@ -198,7 +205,8 @@ def only_the_market(experiment: BoundedExperiment) -> None:
 
 
 @cache
-def _made(label: str) -> Policy:
+def made(label: str) -> Policy:
+    """The policy of a label, made once."""
     return policies.make(from_label(label))
 
 

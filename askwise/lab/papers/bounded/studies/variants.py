@@ -14,6 +14,7 @@ from askwise.lab.experiment import Figure, experiments
 from askwise.lab.papers.bounded import theory
 from askwise.lab.papers.bounded.studies.common import (
     CAPS,
+    CONFIDENCE,
     OURS,
     BoundedCell,
     BoundedExperiment,
@@ -101,18 +102,61 @@ class Correlation(BoundedExperiment):
             "(raw_bonus=True), as the paper's formula has it.",
             "The best mean share is reached, in so many of the figure's points with a variance "
             f"above 0, by: {leaders(rows)}.",
-            "Where thompson-knapsack falls behind, the likely cause is the range: its Beta "
-            "posteriors see values squeezed to the lowest few per cent of it. knowledge-gradient "
-            "does not depend on the range, but assumes similar, moderate noise, and a factor that "
-            "is below one most of the time and up to 31 now and then is neither.",
+            "thompson-knapsack falls behind because of the range: a Beta posterior takes a value "
+            "by its place in it, and values are in its lowest few per cent, so that for long "
+            "everybody looks alike.",
+            "knowledge-gradient falls behind because of the noise, not the range. It expects an "
+            "answer to vary by about a third of the squared mean, here it varies by one or ten of "
+            "them: a worker whose first answer was low by chance is shrunk to the others, no look "
+            "seems worth its price, and they are never asked again. What it knows of the spread "
+            "comes from those few, who rarely include the rare bargain.",
+            "KUBE is ahead because it tries everybody once and because its confidence term, in the "
+            "utility's own unit, is large beside what a cheap worker delivers and small beside an "
+            "expensive one's: it explores where exploring costs little.",
+            *self._on_the_bound(rows),
         ]
+
+    def _on_the_bound(self, rows: Sequence[Row]) -> list[str]:
+        left = [row.mean for row in rows if self.drawn_as_reference(row)]
+        if not left:
+            return []
+        least, most = f"{min(left):,.1f}", f"{max(left):,.1f}"
+        so = "" if max(left) > 0 else ", so it guarantees nothing here"
+        return [
+            "The dashed line is what Theorem 1 leaves of the optimum, with utilities divided by "
+            f"the largest that can occur: between {least} and {most}{so}."
+        ]
+
+    def extra(self, cell: BoundedCell, market: Market) -> Sequence[float]:
+        """The regret that Theorem 1 allows, which is about utilities from 0 to 1."""
+        prices, scaled = market.prices / MICRO, market.means / market.high
+        bound = theory.theorem_1(0.15, float(cell.budget), prices, scaled, CONFIDENCE)
+        return (bound * market.high,)
+
+    def extra_rows(self, cell: BoundedCell, extra: Array, best: Array) -> list[Row]:
+        """The share of the optimum that Theorem 1 leaves."""
+        left = (best - extra[:, 0]) / best
+        return [
+            mean_row(
+                left,
+                series="theorem-1(epsilon=0.15)",
+                x=cell.x,
+                panel=cell.panel,
+                metric="share_of_optimum",
+            )
+        ]
+
+    def drawn_as_reference(self, row: Row) -> bool:
+        """Bounds are dashed."""
+        return row.series.startswith("theorem")
 
 
 def leaders(rows: Sequence[Row]) -> str:
     """Series by the number of points (x above 0) at which their mean share is the best."""
     best: dict[tuple[str, float], Row] = {}
     for row in rows:
-        if row.metric == "share_of_optimum" and row.series != "optimum" and row.x > 0:
+        policy = row.series != "optimum" and not row.series.startswith("theorem")
+        if row.metric == "share_of_optimum" and policy and row.x > 0:
             at = (row.panel, row.x)
             if at not in best or row.mean > best[at].mean:
                 best[at] = row

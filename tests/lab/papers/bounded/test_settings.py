@@ -1,0 +1,103 @@
+"""Small runs of the studies on policies, shares for exploration and applicants."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from askwise.figures import Row
+from askwise.lab import with_settings
+from askwise.lab.papers.bounded.studies.leading import RECOMMENDED, group_means
+from askwise.lab.runner import run
+from askwise.policies import policies
+
+
+def row(series: str, panel: str, x: float, mean: float, metric: str = "expected_share") -> Row:
+    return Row(panel, series, x, metric, mean, mean - 0.001, mean + 0.001, 10)
+
+
+def test_expected_shares_are_at_most_one_and_of_every_policy() -> None:
+    settings = {"table1": "500", "fig2": "50", "fig4": "5", "variances": "1"}
+    study = with_settings("bounded-policies", {**settings, "policies": f"{RECOMMENDED},uniform"})
+    cells = [cell for cell in study.cells() if cell.budget == 50 or cell.candidates == 5]
+    for cell in cells:
+        shares = study.samples(cell, 3, 0, 1)
+        assert shares.shape == (1, 2)
+        assert np.all((shares > 0.0) & (shares <= 1.0 + 1e-12)), cell
+
+
+def test_the_recommended_policy_is_the_one_that_auto_takes() -> None:
+    from askwise import Campaign, Worker
+
+    campaign = Campaign.create(workers=[Worker("a", 1)], outcome="utility", budget=5)
+    assert campaign.status().policy == RECOMMENDED
+    assert RECOMMENDED in policies.names()
+
+
+def test_leaders_and_near_misses_are_counted_from_the_rows() -> None:
+    rows = [
+        row(RECOMMENDED, "Table 1", 500, 0.90),
+        row("uniform", "Table 1", 500, 0.905),
+        row(RECOMMENDED, "Fig. 6, B = 500", 1, 0.70),
+        row("uniform", "Fig. 6, B = 500", 1, 0.75),
+        row(RECOMMENDED, "Fig. 6, B = 5,000", 1, 0.90),
+        row("uniform", "Fig. 6, B = 5,000", 1, 0.50),
+    ]
+    said = " ".join(with_settings("bounded-policies", {}).differences(rows))
+    assert "Table 1: uniform leads" in said
+    assert f"Fig. 6: {RECOMMENDED} leads" in said
+    assert "in 2 of 3 cells (67%)" in said
+    assert group_means(rows[:2]) == {RECOMMENDED: 0.90, "uniform": 0.905}
+
+
+def test_the_best_share_for_exploration_is_named() -> None:
+    results = run(
+        with_settings(
+            "bounded-epsilon",
+            {"budgets": "500", "epsilons": "0.05,0.15", "policies": "bounded-epsilon-first"},
+        ),
+        reps=2,
+        seed=1,
+    )
+    assert {(each.series, each.x) for each in results.rows if each.metric == "spent"} == {
+        (series, x) for series in ("optimum", "bounded-epsilon-first") for x in (0.05, 0.15)
+    }
+    study = with_settings("bounded-epsilon", {"budgets": "500"})
+    rows = [
+        row(series, "B = 500", x, mean, "share_of_optimum")
+        for series in ("bounded-epsilon-first", "budget-limited-epsilon-first")
+        for x, mean in ((0.05, 0.9), (0.15, 0.8))
+    ]
+    assert "The best share for bounded-epsilon-first: 0.05 at 500 (0.900, .15 gives 0.800)." in (
+        study.differences(rows)
+    )
+
+
+def test_the_bars_of_fig_1_hold_every_job_once() -> None:
+    study = with_settings("bounded-applicants", {})
+    inside = np.array([study.samples(cell, 5, 0, 30)[:, 0] for cell in study.cells()])
+    np.testing.assert_array_equal(inside.sum(axis=0), np.ones(30))
+
+
+@pytest.mark.parametrize("budget", [500, 5000])
+def test_where_the_papers_headline_fails_the_page_says_so(budget: int) -> None:
+    study = with_settings("bounded-table1", {"budgets": str(budget)})
+    rival = "budget-limited-epsilon-first(epsilon=0.05)"
+    rows = [
+        row("bounded-epsilon-first", "", budget, 0.83, "share_of_optimum"),
+        row(rival, "", budget, 0.86, "share_of_optimum"),
+    ]
+    said = next(line for line in study.differences(rows) if "headline" in line)
+    assert f"{budget:,} (0.860 against 0.830)" in said
+    assert not any("headline" in line for line in study.differences(rows[:1]))
+
+
+def test_the_bound_is_a_line_in_figs_6_and_7() -> None:
+    study = with_settings("bounded-correlation", {"policies": "uniform"})
+    cell = study.cells()[4]
+    found = study.rows(cell, study.samples(cell, 1, 0, 2), 1)
+    bounds = [each for each in found if study.drawn_as_reference(each)]
+    assert [(each.series, each.metric) for each in bounds] == [
+        ("theorem-1(epsilon=0.15)", "share_of_optimum")
+    ]
+    assert "guarantees nothing here" in " ".join(study.differences(found))
