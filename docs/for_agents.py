@@ -18,7 +18,7 @@ LLMS = HERE / "llms.txt"
 SKILL = HERE / "skills" / "askwise" / "SKILL.md"
 
 GUIDES = ("tutorial", "concepts")
-NOTES = ("when-not", "papers", "how-hem-works", "scale", "design-notes")
+NOTES = ("when-not", "papers", "how-hem-works", "scale", "design-notes", "release")
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 

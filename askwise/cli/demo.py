@@ -8,7 +8,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.options import Port, option
-from askwise.cli.outputs import extra
+from askwise.cli.outputs import extra, need
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
 
@@ -34,7 +34,8 @@ def demo(
     """Run a demonstration on this machine and write its report."""
     if seed is not None:
         whole(seed, "seed", least=0, most=2**31 - 1)
-    with extra(), extra("judges"):
+    need("lab")
+    with extra("judges"):
         if what == Shown.market:
             if seed is not None:
                 raise InvalidParameter(
@@ -45,6 +46,7 @@ def demo(
 
             run_market_demo(out, output.console())
         else:
+            need("judges")
             from askwise.demo.label_demo import SEED, run_label_demo
 
             run_label_demo(out, output.console(), seed=SEED if seed is None else seed)

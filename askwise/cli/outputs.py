@@ -3,6 +3,7 @@
 Also the command that gives the same numbers again, which goes into those files.
 """
 
+import importlib.util
 import os
 import shlex
 import shutil
@@ -46,8 +47,16 @@ def extra(name: str = "lab") -> Iterator[None]:
         if (error.name or "").split(".")[0] not in NEEDS[name]:
             raise
         raise InvalidParameter(
-            f"the {name} needs {error.name}: pip install 'askwise[{name}]'", field=name
+            f"this command needs {error.name}: pip install 'askwise[{name}]'", field=name
         ) from None
+
+
+def need(name: str) -> None:
+    """Complain now, and not after an hour's work, if an extra is not installed."""
+    with extra(name):
+        for module in NEEDS[name]:
+            if importlib.util.find_spec(module) is None:
+                raise ModuleNotFoundError(name=module)
 
 
 @contextmanager
