@@ -27,6 +27,7 @@ EXECUTED = (
     DOCS / "how-to" / "cascade.md",
     DOCS / "how-to" / "certify.md",
     DOCS / "how-to" / "check-judges.md",
+    DOCS / "how-to" / "crowds.md",
     DOCS / "how-to" / "judges.md",
     DOCS / "how-to" / "lab.md",
     DOCS / "how-to" / "label.md",

@@ -18,7 +18,7 @@ LLMS = HERE / "llms.txt"
 SKILL = HERE / "skills" / "askwise" / "SKILL.md"
 
 GUIDES = ("tutorial", "concepts")
-NOTES = ("how-hem-works", "scale", "design-notes", "release")
+NOTES = ("when-not", "papers", "how-hem-works", "scale", "design-notes", "release")
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from docs.blocks import DOCS, EXECUTED, ROOT, run_page
 
 PICTURE = DOCS / "assets" / "demo.png"
-_DEMO = re.compile(r"(```console\n\$ make demo\n```.*?```text\n)(.*?)(```)", re.S)
+DEMO_PAGE = DOCS / "how-to" / "demo.md"
+_DEMO = re.compile(r"(```text\n)(.*?)(```)", re.S)
+_EXCERPT = re.compile(r"(It ends with:\n\n```text\n)(.*?)(```)", re.S)
 
 
 def refresh(page: Path) -> None:
@@ -44,17 +46,27 @@ def demo_text(folder: Path) -> str:
 
 
 def refresh_demo() -> None:
-    """Run the demonstration; put its table into README and its figure beside the pages."""
+    """Run the demonstration; put what it prints and draws into its page and README."""
     from PIL import Image
 
-    readme = ROOT / "README.md"
     with tempfile.TemporaryDirectory() as folder:
         printed = demo_text(Path(folder))
         picture = Image.open(Path(folder) / "figure.png").convert("RGB")
     # A palette is a third of the size, and the figure has few colours.
     picture.quantize(128, dither=Image.Dither.NONE).save(PICTURE, optimize=True)
-    text = readme.read_text(encoding="utf-8")
-    readme.write_text(_DEMO.sub(lambda m: m[1] + printed + m[3], text), encoding="utf-8")
+    for page, place, shown in (
+        (DEMO_PAGE, _DEMO, printed),
+        (ROOT / "README.md", _EXCERPT, excerpt_of(printed)),
+    ):
+        text = page.read_text(encoding="utf-8")
+        text = place.sub(lambda m, shown=shown: m[1] + shown + m[3], text, count=1)
+        page.write_text(text, encoding="utf-8")
+
+
+def excerpt_of(printed: str) -> str:
+    """The part of what the demonstration prints that README shows: bills and certificate."""
+    _, _, rest = printed.rpartition("┏━")
+    return "┏━" + rest.partition("In truth,")[0]
 
 
 if __name__ == "__main__":

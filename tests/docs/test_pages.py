@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from docs.blocks import DOCS, EXECUTED, ROOT, blocks_of, run_page
+from docs.refresh import DEMO_PAGE, demo_text, excerpt_of
 from tests.distributions import install
 
 OWN = {
@@ -50,7 +51,7 @@ def test_compiled_it_prints_the_same(page: Path, tmp_path: Path) -> None:
 
 def test_the_programs_in_the_readme_are_short() -> None:
     programs = [block for block in blocks_of(README) if block.language == "python"]
-    assert len(programs) == 5
+    assert len(programs) == 2
     assert all(len(each.code.splitlines()) <= 24 for each in programs)
 
 
@@ -99,10 +100,10 @@ def test_the_test_file_of_a_page_passes(kind: str, tmp_path: Path) -> None:
 # The demonstration.
 
 
-def demo_in_readme() -> str:
-    found = re.search(r"\$ make demo\n```.*?```text\n(.*?)```", README, re.S)
-    assert found is not None
-    return found[1]
+def shown_demo() -> str:
+    """What the page of the demonstration shows."""
+    (block,) = (each for each in blocks_of(DEMO_PAGE.read_text("utf-8")) if each.language == "text")
+    return block.code
 
 
 def first_cells(text: str) -> list[str]:
@@ -110,22 +111,24 @@ def first_cells(text: str) -> list[str]:
     return re.findall(r"^│ (.*?) +│", text, re.M)
 
 
-def test_the_tables_in_the_readme_have_the_rows_of_the_demo() -> None:
+def test_the_tables_of_the_page_have_the_rows_of_the_demo() -> None:
     from askwise.demo.people import EXPERT, PEOPLE
     from askwise.demo.stand_ins import STAND_INS
 
-    cells = first_cells(demo_in_readme())
+    cells = first_cells(shown_demo())
     assert cells[:7] == [each.id for each in (*STAND_INS, *PEOPLE, EXPERT)]
     assert cells[7] == "askwise"
     assert len(cells) == 12
 
 
-@pytest.mark.slow
-def test_the_demo_prints_what_the_readme_shows_but_for_figures(tmp_path: Path) -> None:
-    from docs.refresh import demo_text
+def test_the_readme_shows_a_part_of_the_page() -> None:
+    assert f"```text\n{excerpt_of(shown_demo())}```" in README
 
+
+@pytest.mark.slow
+def test_the_demo_prints_what_its_page_shows_but_for_figures(tmp_path: Path) -> None:
     # Answers come back in another order each time, so that other messages go to people.
-    printed, shown = demo_text(tmp_path), demo_in_readme()
+    printed, shown = demo_text(tmp_path), shown_demo()
     assert first_cells(printed) == first_cells(shown)
     assert printed.partition("┏")[0] == shown.partition("┏")[0]
     try_next = printed.partition("Try next:")[2]
