@@ -106,9 +106,12 @@ class ReadableCampaign:
         with self.reading() as state:
             return views.own_standing(state, worker)
 
-    def paces(self) -> Paces:
-        """How long workers take for an answer, by the log as far as it is written."""
-        self._paces.catch_up(self._store, self.name)
+    def paces(self, seq: int | None = None) -> Paces:
+        """How long workers take for an answer, by the log up to an event, or to its end."""
+        if seq is None:
+            with self.reading() as state:
+                seq = state.seq
+        self._paces.catch_up(self._store, self.name, seq)
         return self._paces
 
     def status(self) -> Status:

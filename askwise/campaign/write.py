@@ -1,7 +1,7 @@
 """One write to a campaign: the events that it makes, and what all verbs do alike."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from askwise.campaign.loading import Loaded
@@ -15,9 +15,8 @@ from askwise.ledger import Ledger
 from askwise.ledger import columns as c
 from askwise.stopping.base import Verdict
 
-Refold = Callable[[Event, list[Loaded]], CampaignState]
-"""Takes a change of an answer, which is the next event, and what was prepared for it, if anything.
-"""
+Refold = Callable[[Sequence[Event], list[Loaded]], CampaignState]
+"""Takes the events of a write, the last of which changes an answer, and what was prepared."""
 
 
 class Write:
@@ -52,7 +51,7 @@ class Write:
         assert self.refold is not None, "only a writer can fold the log anew"
         self._refuse_archived(kind)
         event = self._next(kind, **fields)
-        self.state.become(self.refold(event, prepared))
+        self.state.become(self.refold([*self.events, event], prepared))
         self.events.append(event)
         return event
 

@@ -338,8 +338,8 @@ class Writer:
                 request.succeed(write.action.recall(state, first))
                 return
             verbs = Verbs(self.name, state, now, key)
-            verbs.refold = lambda change, prepared: self._refolded(
-                [*work.events, *verbs.events, change], prepared
+            verbs.refold = lambda events, prepared: self._refolded(
+                [*work.events, *events], prepared
             )
             found = write.action.act(verbs)
         except (StoreError, Overtaken):

@@ -35,7 +35,7 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
         _show_status(found, content)
     else:
         for field, value in found.to_json().items():
-            if field not in ("needs_gold", "certificate", "watch", "because", "pilot"):
+            if field not in ("needs_gold", "certificate", "watch", "because", "pilot", "title"):
                 # In full: a program may add it up.
                 output.line(field, repr(value) if isinstance(value, float) else value)
         for need in found.needs_gold:
@@ -47,8 +47,9 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
         _tell_watch(found.watch)
         if found.because is not None:
             output.line("because", found.because)
+        if content is not None or found.title is not None:
+            output.line("title", found.title)
         if content is not None:
-            output.line("title", content.title or None)
             output.line("question", content.question)
 
 
@@ -216,7 +217,7 @@ def _show_status(found: Status, content: Content | None) -> None:
         money = output.bar(float(found.spent) / whole, second=float(found.reserved) / whole)
         money.append(f"  {spent}, {found.left} left of {found.budget}")
     decisions = "1 decision" if found.decisions == 1 else f"{found.decisions} decisions"
-    asked = [] if content is None else [("title", content.title), ("question", content.question)]
+    asked = [("title", found.title), ("question", None if content is None else content.question)]
     facts: list[tuple[str, Any]] = [
         *((field, words) for field, words in asked if words),
         ("policy", found.policy if found.because is None else f"auto chose {found.because}"),

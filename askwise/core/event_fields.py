@@ -251,6 +251,15 @@ FIELDS: dict[Kind, KindFields] = {
         ("worker", "why"),
         types={"why": _REMARK},
     ),
+    Kind.ARCHIVED: KindFields("The campaign was put away: it is read only until UNARCHIVED."),
+    Kind.UNARCHIVED: KindFields("The campaign is as it was before it was archived."),
+    Kind.RETITLED: KindFields(
+        "The campaign was given a title; without a text it has the first one again.", (), ("text",)
+    ),
+    Kind.RENAMED: KindFields(
+        "A worker's id was replaced by this one in the whole log; the old one is nowhere.",
+        ("worker",),
+    ),
     Kind.REVISED: KindFields(
         "An answer was changed: it counts as if it had been given so from the start.",
         (*_CALL, "value"),
@@ -262,15 +271,6 @@ FIELDS: dict[Kind, KindFields] = {
         (*_CALL, "why"),
         ("task", "by"),
         {"why": _REMARK},
-    ),
-    Kind.ARCHIVED: KindFields("The campaign was put away: it is read only until UNARCHIVED."),
-    Kind.UNARCHIVED: KindFields("The campaign is as it was before it was archived."),
-    Kind.RETITLED: KindFields(
-        "The campaign was given a title; without a text it has the first one again.", (), ("text",)
-    ),
-    Kind.RENAMED: KindFields(
-        "A worker's id was replaced by this one in the whole log; the old one is nowhere.",
-        ("worker",),
     ),
 }
 """What each kind of event has."""

@@ -12,7 +12,8 @@ from json.encoder import encode_basestring_ascii as quoted
 from typing import Any, NamedTuple
 
 SECRETS = re.compile(
-    r"(aw[a-z]_)[A-Za-z0-9_-]{8,}"  # keys, tokens, secrets of webhooks
+    r"(aw[a-z]_)[A-Za-z0-9_-]{8,}"  # keys and tokens
+    r"|(whsec_)[A-Za-z0-9+/=]{8,}"  # secrets of webhooks
     r"|(://[^/:@\s\"]*:)[^@\s\"]+(?=@)"  # passwords in addresses
     r"|((?i:bearer) +)[A-Za-z0-9_.~+/-]{8,}"
 )

@@ -121,6 +121,10 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("SUSPENDED", 26),
         ("REINSTATED", 27),
         ("QUALIFIED", 28),
+        ("ARCHIVED", 30),
+        ("UNARCHIVED", 31),
+        ("RETITLED", 32),
+        ("RENAMED", 33),
         ("REVISED", 34),
         ("WITHDRAWN", 35),
     ]

@@ -168,7 +168,7 @@ def test_listing_what_is_out_takes_three_statements_however_much_that_is(
 
 
 @pytest.mark.parametrize("out", [FEW, MANY])
-def test_the_workers_page_takes_three_statements_however_much_he_has_out(
+def test_the_workers_page_takes_four_statements_however_much_they_have_out(
     site: Site, counter: Counter, out: int
 ) -> None:
     campaign = site.create()
@@ -176,8 +176,8 @@ def test_the_workers_page_takes_three_statements_however_much_he_has_out(
     cookie = f"askwise_work_{campaign.name}={site.bench.token('w0')}"
     path = f"/work/{campaign.name}"
     statements, reply = counter.run(site.get, path, {"Cookie": cookie})
-    # The token, what is new in the log, who is away.
-    assert len(statements) == 3, statements
+    # The token, what is new in the log, the times of that, who is away.
+    assert len(statements) == 4, statements
     assert "a cat?" in reply.text
 
 
@@ -192,13 +192,13 @@ def test_a_worker_who_takes_a_break_gives_all_back_in_one_transaction(
     statements, _ = counter.run(visitor.send, "away")
     assert campaign.assignments() == []
     # Begin, where the log ends, insert, commit (one statement in PostgreSQL), and what is new for
-    # the page; in SQLite the absence is noted in a transaction as well.
-    due = {"sqlite": 7, "postgres": 2}[site.kind]
+    # the page, with its times; in SQLite the absence is noted in a transaction as well.
+    due = {"sqlite": 8, "postgres": 3}[site.kind]
     assert len(about_campaigns(statements)) == due, statements
 
 
 @pytest.mark.parametrize(
-    ("page", "due"), [("decisions", 6), ("tasks", 5), ("live", 13), ("task?id=t0", 9)]
+    ("page", "due"), [("decisions", 7), ("tasks", 6), ("live", 14), ("task?id=t0", 9)]
 )
 def test_a_page_of_the_dashboard_takes_as_many_statements_for_a_long_table_as_for_a_short_one(
     site: Site, counter: Counter, page: str, due: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from askwise.core.errors import StoreError
 from askwise.store import Change, Record, SqliteStore, open_store
 from askwise.store.migrations import loader
+from askwise.store.migrations.on_sqlite import APPLICATION_ID
 from askwise.store.postgres import text as postgres_text
 from askwise.store.postgres.store import PostgresStore
 from askwise.store.records import end_of
@@ -105,13 +107,14 @@ def test_threads_race_with_threads_of_another_store(url: str) -> None:
         assert one.records("all") == []
 
 
-def test_a_file_of_the_first_schema_gets_records(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_file_of_the_first_schema_gets_records(tmp_path: Path) -> None:
     file = tmp_path / "old.sqlite"
-    now = loader.steps("sqlite")
-    with monkeypatch.context() as patch:
-        patch.setattr(loader, "steps", lambda database: now[:1])
-        with closing(SqliteStore(file)) as old:
-            old.create("cats", "{}", 0.0)
+    with closing(sqlite3.connect(file)) as written:
+        written.executescript(loader.steps("sqlite")[0].script)
+        written.execute("PRAGMA user_version = 1")
+        written.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        written.execute("INSERT INTO campaigns (name, spec, created) VALUES ('cats', '{}', 0.0)")
+        written.commit()
     with closing(SqliteStore(file)) as store:
         assert store.pending() == ["0002_records", "0003_archived"]
         assert store.records("key") == []

@@ -37,12 +37,13 @@ class Paces:
         self._taken: dict[str, deque[float]] = {}
         self._lock = threading.Lock()
 
-    def catch_up(self, store: Store, name: str) -> None:
-        """Read what is new in a campaign's log."""
+    def catch_up(self, store: Store, name: str, seq: int) -> None:
+        """Read what is new in a campaign's log, up to an event."""
         with self._lock:
             if self.seq == 0:
-                self.seq = max(0, store.position(name) - WINDOW)
-            self.take(store.columns(name, self.seq, timed=True))
+                self.seq = max(0, seq - WINDOW)
+            if self.seq < seq:
+                self.take(store.columns(name, self.seq, seq, timed=True))
 
     def take(self, columns: EventColumns) -> None:
         """Take in events that follow those before; the columns have their times."""

@@ -2,7 +2,7 @@
 the budget and of what is thought to be true their page knows nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from askwise.campaign import Campaign
@@ -65,7 +65,6 @@ class Inbox:
 
 def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
     """Look up what is a worker's own."""
-    seconds = campaign.paces().seconds(worker)
     with campaign.reading() as state:
         ledger = state.ledger
         place = ledger.worker_at(worker)
@@ -90,7 +89,7 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
         question = None if oldest is None else assignment_at(campaign.name, ledger, oldest)
         expires = None if question is None else question.expires
         earned, bonus = earned_by(state, place), int(row[c.BONUS])
-        return Inbox(
+        found = Inbox(
             position=state.seq,
             joined=ledger.is_here(place),
             title=state.title or campaign.name,
@@ -108,11 +107,12 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             options=tuple(problem.options),
             range=(0.0, 1.0) if problem.options else problem.range,
             standing=own_standing(state, worker),
-            pay_an_hour=pay_an_hour(
-                ledger.workers[place], mean_money(earned - bonus, int(row[c.ANSWERED])), seconds
-            ),
+            pay_an_hour=None,
             swapped=question is not None and is_swapped(state, question.task, worker),
         )
+        about, paid = ledger.workers[place], mean_money(earned - bonus, int(row[c.ANSWERED]))
+    seconds = campaign.paces(found.position).seconds(worker)
+    return replace(found, pay_an_hour=pay_an_hour(about, paid, seconds))
 
 
 def may_ask(campaign: Campaign, worker: str, now: float) -> bool:

@@ -112,6 +112,7 @@ ENDS: dict[str, str] = {
     "agreement": "Enough answers agree.",
     "certified": "The answers have been checked. Nothing is left to ask.",
     "hopeless": "Enough answers have been checked. Nothing is left to ask.",
+    "worthless": "No more work is needed.",
     "stopped": "The campaign has ended. What you have earned is yours.",
 }
 """What a worker is told when there is nothing more to ask them, by why."""

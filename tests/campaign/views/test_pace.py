@@ -90,7 +90,7 @@ def test_read_at_once_and_bit_by_bit_the_pace_is_the_same(tmp_path: object) -> N
     paces = Paces()
     for seconds in (4, 9, 2, 7, 8, 3, 1):
         answer(campaign, clock, seconds)
-        paces.catch_up(campaign.store, "cats")
+        paces.catch_up(campaign.store, "cats", campaign.status().seq)
     later = Paces()
-    later.catch_up(campaign.store, "cats")
+    later.catch_up(campaign.store, "cats", campaign.status().seq)
     assert paces.seconds("ann") == later.seconds("ann") == 4.0

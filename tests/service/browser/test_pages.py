@@ -48,7 +48,7 @@ def test_a_form_that_is_out_of_date_says_so_and_leads_back(browser: Browser, sit
     browser.expect("status of 403")
     browser.open(site.link("stale", "ann"))
     browser.shows("Welcome", "h1")
-    browser.run("document.querySelector('[name=csrf]').value = 'of another day'")
+    browser.run("document.querySelector('main [name=csrf]').value = 'of another day'")
     browser.find(".primary").click()
     browser.shows("This form is out of date")
     browser.look("trouble", schemes=("light",))
