@@ -21,6 +21,7 @@ from askwise.cli.new import new
 from askwise.cli.pilot import pilot
 from askwise.cli.plan import plan
 from askwise.cli.replay import replay
+from askwise.cli.scores import scores
 from askwise.cli.warm import warm
 
 app = typer.Typer(
@@ -48,7 +49,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
     "Serve": (serve.serve, mcp, demo_live, warm, backup, restore, archive),
-    "Recorded answers": (aggregate, check, certify, replay),
+    "Recorded answers": (scores, aggregate, check, certify, replay),
 }
 """Commands by the heading that help shows them below, named as their functions."""
 
