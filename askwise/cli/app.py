@@ -14,6 +14,7 @@ from askwise.cli.certify import certify
 from askwise.cli.check import check
 from askwise.cli.demo import demo, demo_live
 from askwise.cli.errors import Frame
+from askwise.cli.export import export
 from askwise.cli.init import init
 from askwise.cli.label import label
 from askwise.cli.mcp import mcp
@@ -45,7 +46,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Look at a campaign": (
         *(show.status, ask_tell.assignments, show.answers, show.certificate, pilot),
-        *(show.log, show.explain),
+        *(show.log, show.explain, export),
     ),
     "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
     "Serve": (serve.serve, mcp, demo_live, warm, backup, restore, archive),
