@@ -13,6 +13,7 @@ import pytest
 from askwise import pytest_plugin
 from askwise.core.errors import AskwiseError
 from askwise.pytest_plugin import hold_to_people
+from docs.blocks import DOCS, run_page
 
 ROOT = Path(__file__).parent.parent
 EXPORTS = Path(__file__).parent / "data" / "evaluations" / "exports"
@@ -62,6 +63,12 @@ def test_mini(judge_check):
         "80.0% is not reached; it agrees less often than that" in found.stdout
     )
     assert "Traceback" not in found.stdout
+
+
+def test_the_tests_that_the_page_shows_pass(tmp_path: Path) -> None:
+    run_page(DOCS / "how-to" / "evaluations.md", tmp_path, ASKWISE_JIT="0")
+    found = run(tmp_path, (tmp_path / "test_judges.py").read_text())
+    assert "2 passed" in found.stdout, found.stdout
 
 
 def test_a_run_without_the_fixture_imports_next_to_nothing(tables: Path) -> None:

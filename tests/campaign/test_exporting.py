@@ -18,6 +18,7 @@ from askwise.campaign.exporting import folder as folders
 from askwise.core.errors import AskwiseError
 from askwise.data.columns import as_written
 from askwise.store import open_store
+from docs.blocks import DOCS
 
 Rows = list[dict[str, Any]]
 
@@ -298,6 +299,17 @@ def test_parquet_has_the_types_of_the_schema_even_where_all_cells_are_empty(
         schema = parquet.read_schema(place / f"{name}.parquet")
         found = [(field.name, str(field.type)) for field in schema]
         assert found == [(column.name, types[column.kind]) for column in table.columns]
+
+
+def test_the_schema_page_is_the_schema() -> None:
+    page = (DOCS / "how-to" / "export.md").read_text(encoding="utf-8")
+    _, _, shown = page.partition("## Schema\n")
+    sections = {part.split("\n", 1)[0]: part for part in shown.split("### ")[1:]}
+    assert list(sections) == list(TABLES)
+    for name, table in TABLES.items():
+        rows = [f"| `{each.name}` | {each.kind} | {each.meaning} |" for each in table.columns]
+        lines = [name, "", table.row, "", "| column | kind | meaning |", "|---|---|---|", *rows]
+        assert sections[name].strip().split("\n") == lines
 
 
 def test_a_folder_that_holds_something_is_left_alone(campaign: Campaign, tmp_path: Path) -> None:
