@@ -77,9 +77,10 @@ def hold_to_people(
                 f"tool is {tool!r}: give the path of its export, not a table", field="tool"
             )
         names = {"metric": metric, "people_metric": people_metric}
-        read = read_scores(verdicts, tool, **names, threshold=threshold)
-        said = read.verdicts
-        told = human if human is not None or not read.people["task"] else read.people
+        read = read_scores(verdicts, tool, **names, threshold=threshold, people=human is None)
+        said, told = read.verdicts, human
+        if read.people["task"]:
+            told = read.people
     if told is None:
         raise InvalidParameter(
             "human is not given: judges are measured against people, so give their answers, a "

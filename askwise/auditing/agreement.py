@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from askwise.auditing.ballots import Ballots, Sources, read_ballots
+from askwise.auditing.ballots import FAILED, Ballots, Sources, read_ballots
 from askwise.core.arrays import Array
 from askwise.core.checks import between
 from askwise.core.errors import InvalidParameter, nearest
@@ -40,7 +40,7 @@ class Agreement(Jsonable):
         Tasks on which all of their verdicts are what most people say. Where people are tied it
         counts as no agreement.
     failures : int
-        Their verdicts without a label, which are not counted as tasks.
+        Their verdicts without a label on tasks that people answered; they are no part of it.
     at_least : float
         The share that is asked for.
     confidence : float
@@ -72,7 +72,8 @@ class Agreement(Jsonable):
                 f"that it agrees on {self.at_least:.1%} or more."
             )
         noun = "task" if self.tasks == 1 else "tasks"
-        failed = f" (without {self.failures:,} that failed)" if self.failures else ""
+        verdicts = "verdict that" if self.failures == 1 else "verdicts that"
+        failed = f" (without {self.failures:,} {verdicts} failed)" if self.failures else ""
         found = (
             f"{self.judge} agrees with people on {self.agreed / self.tasks:.1%} of {self.tasks:,} "
             f"{noun}{failed}, and with {self.confidence:.0%} confidence on at least "
@@ -161,7 +162,8 @@ def _agreement(ballots: Ballots, name: str, at_least: float, confidence: float) 
     here = ballots.known[seen]
     right = (shares[here] * ballots.truth[seen[here]]).sum(axis=1)
     tasks, agreed = len(right), int((right > 1.0 - TIE).sum())
-    failures = int(((ballots.judges == judge) & (ballots.labels < 0)).sum())
+    failed = (ballots.judges == judge) & (ballots.labels == FAILED)
+    failures = int((failed & ballots.known[ballots.tasks]).sum())
     low = lower_end(agreed, tasks, confidence) if tasks else 0.0
     holds = low >= at_least
     more = 0 if holds else _more(agreed, tasks, at_least, confidence)

@@ -155,7 +155,7 @@ def _read_of_tool(
             "order does not go with --from: exports have no order in which a task was shown",
             field="order",
         )
-    found = read_export(export, tool, **reading)
+    found = read_export(export, tool, **reading, people=human is None)
     output.console(stderr=True).print(found.said(), highlight=False, soft_wrap=True)
     if human is not None:
         return found.verdicts, read_columns(human, ("task", "worker", "label")).cells

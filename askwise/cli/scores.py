@@ -56,6 +56,7 @@ def scores(
 ) -> None:
     """Turn scores of an evaluation tool into tables that check, aggregate and replay read."""
     from askwise.data.columns import check_written, write_columns
+    from askwise.data.evaluations.scores import LEFT_OUT
 
     targets = [out] if people is None else [out, people]
     for path in targets:
@@ -64,8 +65,14 @@ def scores(
         raise InvalidParameter(
             f"people is {str(people)!r}, as out is: give each a file of its own", field="people"
         )
+    wanted = people is not None
     found = read_export(
-        export, tool, metric=metric, people_metric=people_metric, threshold=threshold
+        export,
+        tool,
+        metric=metric,
+        people_metric=people_metric,
+        threshold=threshold,
+        people=wanted,
     )
     if people is not None and not found.people["task"]:
         raise InvalidParameter(
@@ -80,7 +87,7 @@ def scores(
         output.show_json(found.to_json())
     elif output.for_people():
         output.show(found.said())
-        if people is None and found.people["task"]:
+        if not wanted and LEFT_OUT in found.left_out:
             output.show("Ratings of people were not written: name a file with --people.")
         for path in targets:
             print(path)
@@ -95,6 +102,7 @@ def read_export(
     metric: list[str] | None,
     people_metric: list[str] | None,
     threshold: float | None,
+    people: bool,
 ) -> ScoreTables:
     """Read an export by the options of a command."""
     from askwise.data.evaluations import read_scores
@@ -105,6 +113,7 @@ def read_export(
         metric=metric or (),
         people_metric=people_metric or (),
         threshold=threshold,
+        people=people,
     )
 
 

@@ -28,6 +28,7 @@ def read_scores(
     metric: str | Iterable[str] = (),
     people_metric: str | Iterable[str] = (),
     threshold: float | None = None,
+    people: bool = True,
 ) -> ScoreTables:
     """Read what judges and people said out of an export of an evaluation tool.
 
@@ -49,6 +50,9 @@ def read_scores(
     threshold : float, optional
         The score from which on a task passes, in place of what the tool itself says. Numbers then
         become the labels ``pass`` and ``fail``.
+    people : bool
+        Whether ratings of people are wanted. If not, they are left out, and it need not be said
+        which of them would count.
 
     Raises
     ------
@@ -92,10 +96,16 @@ def read_scores(
         raise InvalidParameter(f"tool is {tool!r}: {nearest(tool, TOOLS)}", field="tool")
     if threshold is not None:
         real(threshold, "threshold", "a number")
-    named, people = _names(metric), _names(people_metric)
+    named, given = _names(metric), _names(people_metric)
     file = Path(path)
-    export = TOOLS[tool](file, (*named, *people))
-    return tables_of(export, str(file), metric=named, people_metric=people, threshold=threshold)
+    return tables_of(
+        TOOLS[tool](file, (*named, *given)),
+        str(file),
+        metric=named,
+        people_metric=given,
+        threshold=threshold,
+        people=people,
+    )
 
 
 def _names(given: str | Iterable[str]) -> tuple[str, ...]:

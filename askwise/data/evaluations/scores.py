@@ -14,6 +14,9 @@ Table = dict[str, list[str]]
 
 COLUMNS = ("task", "worker", "label")
 
+LEFT_OUT = "ratings of people"
+"""Left out because nobody wants them."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScoreTables:
@@ -64,6 +67,7 @@ def tables_of(
     metric: Sequence[str] = (),
     people_metric: Sequence[str] = (),
     threshold: float | None = None,
+    people: bool = True,
 ) -> ScoreTables:
     """Choose the ratings that count and put them into tables; see :func:`read_scores`."""
     told = [each for each in export.ratings if each.person or each.metric in people_metric]
@@ -73,11 +77,13 @@ def tables_of(
             f"{source} has no verdict of a judge: export what judges said too", field="metric"
         )
     judged = _chosen(said, metric, "metric", source)
-    asked = _people_metrics(told, people_metric, judged, source, export.hint)
-    left_out = Counter({reason: count for reason, count in export.left_out.items() if count})
+    left_out = Counter(export.left_out)
+    if not people:
+        left_out[LEFT_OUT], told = len(told), []
+    asked = _people_metrics(told, people_metric, judged, source, export.hint) if people else ()
     left_out["verdicts of other metrics"] = sum(each.metric not in judged for each in said)
     left_out["ratings of people of other metrics"] = sum(each.metric not in asked for each in told)
-    verdicts, people = _empty(), _empty()
+    verdicts, answers = _empty(), _empty()
     _refuse_mixed(said, judged, source)
     several = len(judged) > 1
     for each in said:
@@ -88,12 +94,11 @@ def tables_of(
             continue
         label = _label(each, threshold, source)
         if label:
-            _add(people, each, each.judge or each.metric, label)
+            _add(answers, each, each.judge or each.metric, label)
         else:
             left_out["ratings of people without a value"] += 1
-    return ScoreTables(
-        verdicts, people, judged, asked, {why: n for why, n in left_out.items() if n}
-    )
+    counted = {reason: count for reason, count in left_out.items() if count}
+    return ScoreTables(verdicts, answers, judged, asked, counted)
 
 
 def _chosen(

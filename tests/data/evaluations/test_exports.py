@@ -153,6 +153,16 @@ def test_people_may_have_rated_under_another_name(tmp_path: Path) -> None:
     assert found.people["worker"] == ["by hand"]
 
 
+def test_ratings_of_people_that_nobody_wants_need_no_name(tmp_path: Path) -> None:
+    people = [score(1, name=name, source="ANNOTATION") for name in ("tone", "style")]
+    path = scores_file(tmp_path, score(0.8), *people)
+    with pytest.raises(AskwiseError, match="name one of 'style', 'tone'"):
+        read_scores(path, "langfuse", threshold=0.5)
+    found = read_scores(path, "langfuse", threshold=0.5, people=False)
+    assert found.people["task"] == []
+    assert found.left_out == {"ratings of people": 2}
+
+
 @pytest.mark.parametrize("ending", ["csv", "csv.gz", "jsonl", "parquet"])
 def test_an_export_may_come_in_any_format_of_tables(tmp_path: Path, ending: str) -> None:
     if ending == "parquet":
