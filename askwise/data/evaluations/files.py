@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,9 @@ from askwise.data.columns import ENDINGS, ending_of, json_rows, parquet_file
 from askwise.data.tables import csv_rows, read_text
 
 JSON = (".json", ".json.gz")
+
+LARGEST_CELL = 2**30
+"""Characters of a cell: tools put whole records, with all that was retrieved, into one."""
 
 Record = dict[str, Any]
 
@@ -50,12 +55,22 @@ def read_records(path: Path, needed: Sequence[str], within: Sequence[str] = ()) 
     elif _table_ending(path).startswith(".jsonl"):
         rows = [row for _, row in json_rows(path, read_text(path).split("\n"), needed)]
     else:
-        lines = csv_rows(path, needed)
-        _, head = next(lines)
-        rows = [dict(zip(head, cells, strict=True)) for _, cells in lines]
+        with _large_cells():
+            lines = csv_rows(path, needed)
+            _, head = next(lines)
+            rows = [dict(zip(head, cells, strict=True)) for _, cells in lines]
     if not rows:
         raise InvalidProblem(f"{path} has no rows: export at least one", field="file")
     return rows
+
+
+@contextmanager
+def _large_cells() -> Iterator[None]:
+    before = csv.field_size_limit(LARGEST_CELL)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _table_ending(path: Path) -> str:

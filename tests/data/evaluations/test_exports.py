@@ -6,6 +6,7 @@ and of its people, which no reader of ours has made.
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import shutil
@@ -211,6 +212,15 @@ def test_records_without_calls_are_read_by_the_columns_that_are_named(tmp_path: 
     assert found.verdicts["label"] == ["pass", "fail"]
     with pytest.raises(AskwiseError, match="name one of 'note', 'relevance'"):
         read_scores(path, "trulens", threshold=0.5)
+
+
+def test_a_cell_may_hold_a_whole_record(tmp_path: Path) -> None:
+    path = tmp_path / "records.csv"
+    large = "x" * (2 * csv.field_size_limit())
+    path.write_text(f"record_id,record_json,relevance,relevance_calls\nr1,{large},0.9,[]\n")
+    before = csv.field_size_limit()
+    assert read_scores(path, "trulens", threshold=0.5).verdicts["label"] == ["pass"]
+    assert csv.field_size_limit() == before
 
 
 BAD: dict[str, tuple[str, dict[str, Any], str, str]] = {
