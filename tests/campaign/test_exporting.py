@@ -98,6 +98,12 @@ def written(request: pytest.FixtureRequest, campaign: Campaign, tmp_path: Path) 
     return {table: read(place, table, request.param) for table in TABLES}, place
 
 
+def test_an_export_changes_nothing(campaign: Campaign, tmp_path: Path) -> None:
+    before = campaign.log()
+    campaign.export(tmp_path / "out", "csv")
+    assert campaign.log() == before
+
+
 def test_every_table_has_the_columns_of_its_schema(written: Any) -> None:
     tables, _ = written
     for name, rows in tables.items():
