@@ -28,6 +28,8 @@ EXECUTED = (
     DOCS / "how-to" / "certify.md",
     DOCS / "how-to" / "check-judges.md",
     DOCS / "how-to" / "crowds.md",
+    DOCS / "how-to" / "evaluations.md",
+    DOCS / "how-to" / "export.md",
     DOCS / "how-to" / "judges.md",
     DOCS / "how-to" / "lab.md",
     DOCS / "how-to" / "label.md",

@@ -47,6 +47,7 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
     ("Judges from a file", "askwise.sources.judges", "Judge read_judges"),
     ("A scripted endpoint", "askwise.testing.chat_server", "ChatServer Scripted Asked Charge"),
     ("Files", "askwise.data", ""),
+    ("Scores of evaluation tools", "askwise.data.evaluations", "read_scores ScoreTables"),
     ("Policies", "askwise.policies", "Policy KernelPolicy Kernels"),
     (
         "What only some policies can do",

@@ -1,5 +1,6 @@
 """What may be believed of labels and of those who gave them, by tasks that were audited."""
 
+from askwise.auditing.agreement import Agreement, agreements, held
 from askwise.auditing.alternative import AgainstHuman, AlternativeTest
 from askwise.auditing.ballots import Sources
 from askwise.auditing.cards import ReportCard, check
@@ -18,6 +19,7 @@ from askwise.auditing.shares import ClassShare, ppi_mean
 __all__ = [
     "COLUMNS",
     "AgainstHuman",
+    "Agreement",
     "AlternativeTest",
     "AuditDraw",
     "AuditNeed",
@@ -37,6 +39,7 @@ __all__ = [
     "PeopleCard",
     "ReportCard",
     "Sources",
+    "agreements",
     "audit_needs",
     "certificate_of",
     "certify",
@@ -44,6 +47,7 @@ __all__ = [
     "draw",
     "draw_order",
     "drawn_before",
+    "held",
     "plan_audits",
     "ppi_mean",
 ]

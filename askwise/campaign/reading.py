@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from askwise.campaign import views
@@ -41,6 +43,9 @@ from askwise.core.content import Content
 from askwise.core.events import Event
 from askwise.core.problem import Task
 from askwise.store import Store
+
+EVENTS = 2000
+"""Events of the log that an export reads at a time."""
 
 
 class ReadableCampaign:
@@ -164,6 +169,32 @@ class ReadableCampaign:
     def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
         return self._store.read(self.name, after, upto)
+
+    def export(self, directory: str | os.PathLike[str], format: str = "parquet") -> Path:
+        """Write the whole campaign as a folder of tables, with a card that says what they hold.
+
+        The tables are tasks, workers, decisions with their propensities, answers, payments, payouts
+        and events; ``campaign.json`` has the campaign as created. All are of one moment.
+
+        Parameters
+        ----------
+        directory : path
+            A folder that is not there yet, or is empty.
+        format : "parquet", "csv" or "jsonl"
+            Of the tables. Parquet needs the extra ``tables``.
+        """
+        # Loaded when used: nothing else here writes files.
+        from askwise.campaign.exporting import exported, write_folder
+
+        with self.reading() as state:
+            found = exported(self.name, state, self._answers.of(state))
+        end = found.status.seq
+
+        def log() -> Iterator[Event]:
+            for after in range(0, end, EVENTS):
+                yield from self.log(after, min(after + EVENTS, end))
+
+        return write_folder(found, log, directory, format)
 
     def assignments(self, worker: str | None = None) -> list[Assignment]:
         """What is out, of all or of one worker: handed out, neither answered nor released."""

@@ -13,6 +13,7 @@ from askwise.cli.certify import certify
 from askwise.cli.check import check
 from askwise.cli.demo import demo, demo_live
 from askwise.cli.errors import Frame
+from askwise.cli.export import export
 from askwise.cli.init import init
 from askwise.cli.label import label
 from askwise.cli.mcp import mcp
@@ -21,6 +22,7 @@ from askwise.cli.pilot import pilot
 from askwise.cli.plan import plan
 from askwise.cli.replay import replay
 from askwise.cli.results import agreement, judges, results, worker
+from askwise.cli.scores import scores
 from askwise.cli.warm import warm
 
 app = typer.Typer(
@@ -46,11 +48,11 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     ),
     "Look at a campaign": (
         *(show.status, results, ask_tell.assignments, show.answers, agreement, workers.workers),
-        *(worker, judges, show.certificate, pilot, show.log, show.explain),
+        *(worker, judges, show.certificate, pilot, show.log, show.explain, export),
     ),
     "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
     "Serve": (serve.serve, mcp, demo_live, warm, backup, restore),
-    "Recorded answers": (aggregate, check, certify, replay),
+    "Recorded answers": (scores, aggregate, check, certify, replay),
 }
 """Commands by the heading that help shows them below, named as their functions."""
 

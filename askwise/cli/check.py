@@ -1,18 +1,25 @@
-"""``askwise check``: the report card of judges, against people."""
+"""``askwise check``: the report card of judges, against people, and a test for CI."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from askwise.cli import output
+from askwise.cli.errors import NOT_SHOWN
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.outputs import command_line, pages, progress, show_found
+from askwise.cli.scores import Metric, PeopleMetric, Threshold, Tool, read_export
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from askwise.auditing import Interval, ReportCard
+    from askwise.auditing import Agreement, Interval, ReportCard
+
+    Columns = Mapping[str, list[str]]
 
 SHOWN = 20
 """Judges, and rows of judges by class, on a screen."""
@@ -22,11 +29,18 @@ def check(
     verdicts: Path = argument(
         "VERDICTS",
         "A table task,worker,label (CSV, JSON Lines, Parquet): what judges said. An empty label is "
-        "a failure.",
+        "a failure. With --from: what the tool has exported.",
     ),
     human: Path | None = option(
-        None, "FILE", "A table task,worker,label, needed: what people said of the same tasks."
+        None,
+        "FILE",
+        "A table task,worker,label, needed unless an export has it: what people said of the same "
+        "tasks.",
     ),
+    tool: Tool = None,
+    metric: Metric = None,
+    people_metric: PeopleMetric = None,
+    threshold: Threshold = None,
     order: str | None = option(
         None, "COLUMN", "The column of VERDICTS that names the order in which a task was shown."
     ),
@@ -40,11 +54,77 @@ def check(
         "crowd.",
     ),
     confidence: float = option(0.9, "SHARE", "Of certificates."),
+    at_least: float | None = option(
+        None,
+        "SHARE",
+        "For CI: exit with 1 unless every judge agrees with people on this share of the tasks or "
+        "more, with 95% confidence.",
+    ),
+    judge: str | None = option(None, "NAME", "The one judge whom --at-least is about."),
     seed: Seed = 0,
     out: Path | None = option(None, "DIR", "Write check.json, report.html and its figures there."),
     as_json: AsJson = False,
 ) -> None:
     """Measure judges against people: how right they are, alone and together."""
+    from askwise.auditing import Sources, agreements, held
+    from askwise.auditing import check as run
+    from askwise.data import read_recorded_workers
+    from askwise.lab.checking.files import write_card
+
+    if judge is not None and at_least is None:
+        raise InvalidParameter(
+            "judge is given without at_least: say how often they have to agree, --at-least SHARE",
+            field="judge",
+        )
+    reading = {"metric": metric, "people_metric": people_metric, "threshold": threshold}
+    if tool is None:
+        _refuse_without_tool(reading)
+        said, told = _read_tables(verdicts, human, order)
+    else:
+        said, told = _read_of_tool(verdicts, human, order, tool, reading)
+    people = f"people of {verdicts}" if human is None else str(human)
+    sources = Sources(str(verdicts), people)
+    shown: tuple[Agreement, ...] = ()
+    if at_least is not None:
+        shown = agreements(said, told, at_least=at_least, judge=judge, sources=sources)
+    known = [] if workers is None else read_recorded_workers(workers)
+    with progress(quiet=as_json, compiles=False) as tell, pages(out) as place:
+        found = run(
+            said,
+            told,
+            order=order,
+            prices=None if workers is None else {each.id: Decimal(each.price) for each in known},
+            families={each.id: each.family for each in known if each.family is not None},
+            epsilon=epsilon,
+            confidence=confidence,
+            seed=seed,
+            sources=sources,
+            progress=tell,
+        )
+        if place is not None:
+            asked: dict[str, Any] = {"human": human, "order": order, "workers": workers}
+            asked |= {"epsilon": epsilon, "confidence": confidence, "seed": seed}
+            asked |= {"from": tool, **reading}
+            command = command_line("check", verdicts, **asked)
+            tell("drawing", 0, 1)
+            write_card(found, place, str(verdicts), people, command)
+            tell("drawing", 1, 1)
+    written = [] if out is None else [out / "report.html"]
+    show_found(
+        found,
+        as_json,
+        screen=lambda card: _show(card, str(verdicts), people),
+        lines=_print_lines,
+        files=written,
+    )
+    _say_agreements(shown, as_json)
+    if not held(shown):
+        raise typer.Exit(NOT_SHOWN)
+
+
+def _read_tables(verdicts: Path, human: Path | None, order: str | None) -> tuple[Columns, Columns]:
+    from askwise.data.columns import read_columns
+
     if human is None:
         raise InvalidParameter(
             "human is not given: judges are measured against people, so give their answers with "
@@ -52,12 +132,6 @@ def check(
             "judges agree",
             field="human",
         )
-    from askwise.auditing import Sources
-    from askwise.auditing import check as run
-    from askwise.data import read_recorded_workers
-    from askwise.data.columns import read_columns
-    from askwise.lab.checking.files import write_card
-
     columns = ("task", "worker", "label")
     if order in columns:
         raise InvalidParameter(
@@ -67,36 +141,54 @@ def check(
         )
     more = () if order is None else (order,)
     said = read_columns(verdicts, (*columns, *more), blank=("label",))
-    told = read_columns(human, columns)
-    known = [] if workers is None else read_recorded_workers(workers)
-    with progress(quiet=as_json, compiles=False) as tell, pages(out) as place:
-        found = run(
-            said.cells,
-            told.cells,
-            order=order,
-            prices=None if workers is None else {each.id: Decimal(each.price) for each in known},
-            families={each.id: each.family for each in known if each.family is not None},
-            epsilon=epsilon,
-            confidence=confidence,
-            seed=seed,
-            sources=Sources(str(verdicts), str(human)),
-            progress=tell,
+    return said.cells, read_columns(human, columns).cells
+
+
+def _read_of_tool(
+    export: Path, human: Path | None, order: str | None, tool: str, reading: Mapping[str, Any]
+) -> tuple[Columns, Columns]:
+    """Verdicts of an export, and the answers of its people unless others are given."""
+    from askwise.data.columns import read_columns
+
+    if order is not None:
+        raise InvalidParameter(
+            "order does not go with --from: exports have no order in which a task was shown",
+            field="order",
         )
-        if place is not None:
-            asked: dict[str, Any] = {"human": human, "order": order, "workers": workers}
-            asked |= {"epsilon": epsilon, "confidence": confidence, "seed": seed}
-            command = command_line("check", verdicts, **asked)
-            tell("drawing", 0, 1)
-            write_card(found, place, str(verdicts), str(human), command)
-            tell("drawing", 1, 1)
-    written = [] if out is None else [out / "report.html"]
-    show_found(
-        found,
-        as_json,
-        screen=lambda card: _show(card, str(verdicts), str(human)),
-        lines=_print_lines,
-        files=written,
-    )
+    found = read_export(export, tool, **reading, people=human is None)
+    output.console(stderr=True).print(found.said(), highlight=False, soft_wrap=True)
+    if human is not None:
+        return found.verdicts, read_columns(human, ("task", "worker", "label")).cells
+    if not found.people["task"]:
+        raise InvalidParameter(
+            f"human is not given, and {export} has no rating of a person: give their answers with "
+            "--human FILE (task,worker,label), or name the score that people gave with "
+            "--people-metric",
+            field="human",
+        )
+    return found.verdicts, found.people
+
+
+def _refuse_without_tool(reading: Mapping[str, Any]) -> None:
+    for name, value in reading.items():
+        if value not in (None, []):
+            raise InvalidParameter(
+                f"{name} goes with the export of a tool only: name the tool with --from, or leave "
+                f"--{name.replace('_', '-')} out",
+                field=name,
+            )
+
+
+def _say_agreements(shown: Sequence[Agreement], as_json: bool) -> None:
+    """What a test of the agreement came to; with JSON beside it, on stderr."""
+    for each in shown:
+        if as_json:
+            output.console(stderr=True).print(each.sentence(), highlight=False, soft_wrap=True)
+        elif output.for_people():
+            output.show("", each.sentence())
+        else:
+            ends = (each.agreed, each.tasks, each.low, each.at_least, each.holds, each.more)
+            output.line("agreement", each.judge, *ends)
 
 
 def _print_lines(card: ReportCard) -> None:

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from askwise.core.errors import AskwiseError
 from askwise.core.reasons import Reason
 
-ERROR, WAIT, DONE, INTERRUPTED, CLOSED_PIPE = 2, 3, 4, 130, 141
+NOT_SHOWN, ERROR, WAIT, DONE, INTERRUPTED, CLOSED_PIPE = 1, 2, 3, 4, 130, 141
 """Exit codes. The last two are what a shell reports for a program that the signal ended."""
 
 

@@ -293,18 +293,20 @@ def write_columns(path: str | os.PathLike[str], columns: Rows) -> Path:
 
 
 @contextmanager
-def column_writer(path: str | os.PathLike[str]) -> Iterator[Callable[[Rows], None]]:
+def column_writer(
+    path: str | os.PathLike[str], types: Mapping[str, type] | None = None
+) -> Iterator[Callable[[Rows], None]]:
     """Write columns, some rows at a time, as :func:`write_columns` does.
 
-    What it yields takes the next rows of all columns. In Parquet the first rows say of which kind a
-    column is.
+    What it yields takes the next rows of all columns. In Parquet ``types`` says of which type each
+    column is (str, int, float or bool); without it, the first rows do.
     """
     file = Path(path)
     ending = ending_of(file)
     with ExitStack() as stack:
         raw: Any = stack.enter_context(atomic_file(file))
         if ending == ".parquet":
-            yield _parquet_writer(raw, stack)
+            yield _parquet_writer(raw, stack, types)
             return
         if ending.endswith(".gz"):
             raw = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
@@ -340,13 +342,23 @@ def _csv_writer(text: IO[str], separator: str) -> Callable[[Rows], None]:
     return add
 
 
-def _parquet_writer(raw: IO[bytes], stack: ExitStack) -> Callable[[Rows], None]:
+def _parquet_writer(
+    raw: IO[bytes], stack: ExitStack, types: Mapping[str, type] | None
+) -> Callable[[Rows], None]:
     arrow, parquet = arrow_modules()
     writer: Any = None
+    named = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
 
     def add(columns: Rows) -> None:
         nonlocal writer
-        table = arrow.table({name: _arrow_cells(cells) for name, cells in columns.items()})
+        table = arrow.table(
+            {
+                name: _arrow_cells(cells)
+                if types is None
+                else arrow.array(cells, named[types[name]])
+                for name, cells in columns.items()
+            }
+        )
         if writer is None:
             writer = stack.enter_context(parquet.ParquetWriter(raw, table.schema))
         writer.write_table(table)

@@ -4,8 +4,11 @@ import csv
 import io
 import json
 import re
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +27,12 @@ Maker = Callable[[Campaign], Iterator[bytes]]
 
 ROWS = 2000
 """Rows made at a time."""
+
+PIECE = 1 << 16
+"""Bytes of a finished file that are sent at a time."""
+
+MEDIA = {"csv": "text/csv", "jsonl": "application/jsonl", "zip": "application/zip"}
+"""Media types, by the endings of files."""
 
 NAMELESS = "unit"
 """The task of answers that are about none, in the table of labels."""
@@ -72,7 +81,7 @@ def export(campaign: Campaign, what: str) -> Iterator[bytes]:
 
 def sent_as_file(campaign: Campaign, what: str) -> Response:
     """A file of a campaign, to be saved by a browser."""
-    media = "text/csv" if what.endswith(".csv") else "application/jsonl"
+    media = MEDIA.get(what.rpartition(".")[2])
     headers = {"Content-Disposition": f'attachment; filename="{campaign.name}-{what}"'}
     return StreamingResponse(export(campaign, what), media_type=media, headers=headers)
 
@@ -261,6 +270,20 @@ def _time(seconds: float) -> str | float:
 _payout_history = _history("worker amount currency on reference by", Campaign.payouts)
 _bonuses = _history("worker amount currency why by", Campaign.bonuses)
 
+
+def _all_tables(campaign: Campaign) -> Iterator[bytes]:
+    """Every table of the campaign in one file, which is made on the disk and then sent."""
+    with tempfile.TemporaryDirectory(prefix="askwise-export-") as folder:
+        place = campaign.export(Path(folder, campaign.name), "jsonl")
+        packed = Path(folder, "tables.zip")
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(place.iterdir()):
+                archive.write(path, f"{place.name}/{path.name}")
+        with packed.open("rb") as file:
+            while piece := file.read(PIECE):
+                yield piece
+
+
 EXPORTS: dict[str, tuple[Maker, str]] = {
     "answers.csv": (
         _answers,
@@ -279,5 +302,10 @@ EXPORTS: dict[str, tuple[Maker, str]] = {
     "payout-history.csv": (_payout_history, "What was marked as paid, and when."),
     "bonuses.csv": (_bonuses, "What was given as a bonus, and why."),
     "log.jsonl": (_log, "All that happened, event by event."),
+    "tables.zip": (
+        _all_tables,
+        "The whole campaign as tables (JSON Lines): tasks, workers, decisions with their "
+        "propensities, answers, payments, payouts and events, with a card that describes them.",
+    ),
 }
 """The files that can be made, and what is in them."""

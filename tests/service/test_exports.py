@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -234,15 +235,28 @@ def test_a_cell_is_what_was_there_or_follows_an_apostrophe(text: str) -> None:
 
 
 SHORT = ("payments.csv", "payouts.csv", "payout-history.csv", "bonuses.csv")
+TEXTS = [what for what in EXPORTS if not what.endswith(".zip")]
 
 
 def test_files_are_made_piece_by_piece(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = {what: text_of(campaign, what) for what in EXPORTS}
+    whole = {what: text_of(campaign, what) for what in TEXTS}
     monkeypatch.setattr(exports, "ROWS", 2)
-    for what in EXPORTS:
+    for what in TEXTS:
         pieces = list(export(campaign, what))
         assert b"".join(pieces).decode() == whole[what]
         assert len(pieces) >= 1 + (what not in SHORT)
+
+
+def test_all_tables_come_in_one_file(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exports, "PIECE", 1000)
+    pieces = list(export(campaign, "tables.zip"))
+    assert len(pieces) > 1
+    with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
+    place = campaign.export(tmp_path / "cats", "jsonl")
+    assert files == {f"cats/{path.name}": path.read_bytes() for path in place.iterdir()}
 
 
 def test_the_log_ends_where_it_was_when_it_was_asked_for(campaign: Campaign) -> None:
@@ -288,8 +302,8 @@ def test_each_file_comes_with_its_name_and_kind(client: TestClient) -> None:
     for what in EXPORTS:
         reply = client.get(f"/campaigns/cats/export/{what}")
         assert reply.status_code == 200
-        kind = "text/csv; charset=utf-8" if what.endswith("csv") else "application/jsonl"
-        assert reply.headers["content-type"] == kind
+        kind = exports.MEDIA[what.rpartition(".")[2]]
+        assert reply.headers["content-type"].removesuffix("; charset=utf-8") == kind
         assert reply.headers["content-disposition"] == f'attachment; filename="cats-{what}"'
         assert reply.content
 

@@ -28,7 +28,11 @@ _TEXT = {"schema": {"type": "string"}}
 _FILE: dict[int, dict[str, Any]] = {
     200: {
         "description": "The file, sent as it is made.",
-        "content": {"text/csv": _TEXT, "application/jsonl": _TEXT},
+        "content": {
+            "text/csv": _TEXT,
+            "application/jsonl": _TEXT,
+            "application/zip": {"schema": {"type": "string", "format": "binary"}},
+        },
     }
 }
 
@@ -43,6 +47,7 @@ What = Annotated[
         "payout-history.csv",
         "bonuses.csv",
         "log.jsonl",
+        "tables.zip",
     ],
     Field(description=" ".join(f"`{file}`: {words}" for file, (_, words) in EXPORTS.items())),
 ]
@@ -255,5 +260,5 @@ def read_log(call: d.Look, page: d.Page) -> Response:
 
 @router.get("/{name}/export/{what}", responses=_FILE)
 def export_file(call: d.Look, what: What) -> Response:
-    """A campaign as a file: answers, labels, payments, or the whole log."""
+    """A campaign as a file: answers, labels, payments, the whole log, or all tables together."""
     return sent_as_file(call.campaign, what)

@@ -1,0 +1,33 @@
+"""``askwise export``: a whole campaign as a folder of tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from askwise.cli import output
+from askwise.cli.opening import open_campaign
+from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, option
+
+
+def export(
+    name: Name,
+    to: Path = option(..., "DIR", "A folder that is not there yet, or is empty."),
+    file_format: str = option(
+        "parquet", "FORMAT", "Of the tables: parquet, csv or jsonl.", "--format"
+    ),
+    store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
+) -> None:
+    """Write a campaign as a folder of tables, with a card that says what they hold.
+
+    The tables are tasks, workers, decisions with their propensities, answers, payments, payouts and
+    events. Hugging Face's datasets reads the folder.
+    """
+    campaign = open_campaign(store, name)
+    place = campaign.export(to, file_format)
+    files = sorted(path.name for path in place.iterdir())
+    if as_json:
+        output.show_json({"folder": str(place), "files": files})
+    else:
+        for file in files:
+            print(place / file)
