@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from askwise.auditing import Agreement
+    from askwise.auditing import JudgeAgreement
 
     Table = str | os.PathLike[str] | Mapping[str, Any]
 
 
 @pytest.fixture(scope="session")
-def judge_check() -> Callable[..., tuple[Agreement, ...]]:
+def judge_check() -> Callable[..., tuple[JudgeAgreement, ...]]:
     """Fail unless a judge agrees with people at least this often, with 95% confidence.
 
     ``judge_check("verdicts.csv", human="people.csv", judge="gpt", at_least=0.8)``; see
@@ -39,7 +39,7 @@ def hold_to_people(
     metric: str | Iterable[str] = (),
     people_metric: str | Iterable[str] = (),
     threshold: float | None = None,
-) -> tuple[Agreement, ...]:
+) -> tuple[JudgeAgreement, ...]:
     """Fail the test, in one sentence, unless judges agree with people as often as is asked.
 
     Parameters
@@ -60,7 +60,7 @@ def hold_to_people(
 
     Returns
     -------
-    tuple of Agreement
+    tuple of JudgeAgreement
         What was found, one for each judge.
     """
     __tracebackhide__ = True

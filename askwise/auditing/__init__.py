@@ -1,6 +1,6 @@
 """What may be believed of labels and of those who gave them, by tasks that were audited."""
 
-from askwise.auditing.agreement import Agreement, agreements, held
+from askwise.auditing.agreement import JudgeAgreement, agreements, held
 from askwise.auditing.alternative import AgainstHuman, AlternativeTest
 from askwise.auditing.ballots import Sources
 from askwise.auditing.cards import ReportCard, check
@@ -19,7 +19,6 @@ from askwise.auditing.shares import ClassShare, ppi_mean
 __all__ = [
     "COLUMNS",
     "AgainstHuman",
-    "Agreement",
     "AlternativeTest",
     "AuditDraw",
     "AuditNeed",
@@ -33,6 +32,7 @@ __all__ = [
     "Contribution",
     "Flips",
     "Interval",
+    "JudgeAgreement",
     "JudgeCard",
     "Labels",
     "PanelCard",

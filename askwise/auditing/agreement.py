@@ -27,7 +27,7 @@ STEP = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement(Jsonable):
+class JudgeAgreement(Jsonable):
     """How often a judge says what most people say, and whether that is shown to be enough.
 
     Attributes
@@ -98,7 +98,7 @@ def agreements(
     judge: str | None = None,
     confidence: float = CONFIDENCE,
     sources: Sources = Sources(),  # noqa: B008 - a tuple of words
-) -> tuple[Agreement, ...]:
+) -> tuple[JudgeAgreement, ...]:
     """Hold judges against people: does each agree with them at least this often?
 
     The claim "every judge does" needs no correction for their number: it is made only if each of
@@ -136,7 +136,7 @@ def agreements(
     return tuple(_agreement(ballots, name, at_least, confidence) for name in wanted)
 
 
-def held(found: Sequence[Agreement]) -> bool:
+def held(found: Sequence[JudgeAgreement]) -> bool:
     """Whether every judge agrees often enough."""
     return all(each.holds for each in found)
 
@@ -156,7 +156,7 @@ def lower_end(agreed: int, tasks: int, confidence: float = CONFIDENCE) -> float:
     return float(scipy.special.betaincinv(agreed, tasks - agreed + 1, 1.0 - confidence))
 
 
-def _agreement(ballots: Ballots, name: str, at_least: float, confidence: float) -> Agreement:
+def _agreement(ballots: Ballots, name: str, at_least: float, confidence: float) -> JudgeAgreement:
     judge = ballots.judge_names.index(name)
     seen, shares = ballots.dense(judge)
     here = ballots.known[seen]
@@ -167,7 +167,7 @@ def _agreement(ballots: Ballots, name: str, at_least: float, confidence: float) 
     low = lower_end(agreed, tasks, confidence) if tasks else 0.0
     holds = low >= at_least
     more = 0 if holds else _more(agreed, tasks, at_least, confidence)
-    return Agreement(
+    return JudgeAgreement(
         *(name, tasks, agreed, failures, at_least, confidence, low, holds, more),
     )
 

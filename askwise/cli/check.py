@@ -17,7 +17,7 @@ from askwise.cli.scores import Metric, PeopleMetric, Threshold, Tool, read_expor
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from askwise.auditing import Agreement, Interval, ReportCard
+    from askwise.auditing import Interval, JudgeAgreement, ReportCard
 
     Columns = Mapping[str, list[str]]
 
@@ -84,7 +84,7 @@ def check(
         said, told = _read_of_tool(verdicts, human, order, tool, reading)
     people = f"people of {verdicts}" if human is None else str(human)
     sources = Sources(str(verdicts), people)
-    shown: tuple[Agreement, ...] = ()
+    shown: tuple[JudgeAgreement, ...] = ()
     if at_least is not None:
         shown = agreements(said, told, at_least=at_least, judge=judge, sources=sources)
     known = [] if workers is None else read_recorded_workers(workers)
@@ -179,7 +179,7 @@ def _refuse_without_tool(reading: Mapping[str, Any]) -> None:
             )
 
 
-def _say_agreements(shown: Sequence[Agreement], as_json: bool) -> None:
+def _say_agreements(shown: Sequence[JudgeAgreement], as_json: bool) -> None:
     """What a test of the agreement came to; with JSON beside it, on stderr."""
     for each in shown:
         if as_json:
