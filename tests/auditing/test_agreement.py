@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from askwise.auditing import agreement, agreements, held
-from askwise.auditing.agreement import Agreement, lower_end
+from askwise.auditing.agreement import JudgeAgreement, lower_end
 from askwise.core.errors import AskwiseError
 from tests.auditing.tables import sheet
 
@@ -23,7 +23,7 @@ def people(tasks: int) -> dict[str, list[str]]:
     return sheet({"ann": "y" * tasks})
 
 
-def found(right: int, wrong: int, at_least: float, **options: Any) -> Agreement:
+def found(right: int, wrong: int, at_least: float, **options: Any) -> JudgeAgreement:
     tables = verdicts(right, wrong), people(right + wrong)
     return agreements(*tables, at_least=at_least, **options)[0]
 
