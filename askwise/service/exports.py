@@ -12,6 +12,7 @@ import numpy as np
 from starlette.responses import Response, StreamingResponse
 
 from askwise.campaign import Campaign
+from askwise.campaign.views import Answer
 from askwise.campaign.views.assignments import assignment_id
 from askwise.core.errors import UnknownName
 from askwise.core.events import Event, Kind
@@ -115,6 +116,37 @@ def _answer_lines(campaign: Campaign) -> Iterator[bytes]:
         {**each.to_json(), **({"option_label": _label_of(each.value, labels)[0]} if labels else {})}
         for each in campaign.answers()
     )
+
+
+def _results(campaign: Campaign) -> Iterator[bytes]:
+    """Each task as it was given, with its label."""
+    labels, found = _read_as(campaign), campaign.answers()
+    with campaign.reading() as state:
+        given = {task.id: _payload_cells(task.payload) for task in state.ledger.tasks}
+    fields = list(dict.fromkeys(name for cells in given.values() for name in cells))
+    own = ("value", "confidence", "rests_on", "certificate", "outcome", "count", "decided_by")
+    ours = ("task", *own, *(["option_label"] if labels else []))
+    theirs = (f"payload_{name}" if name in ours else name for name in fields)
+
+    def row(answer: Answer) -> Iterator[object]:
+        cells = given.get(answer.task or "", {})
+        yield answer.task
+        yield from (cells.get(name) for name in fields)
+        yield from (getattr(answer, name) for name in own)
+        yield from _label_of(answer.value, labels)
+
+    return _csv(("task", *theirs, *ours[1:]), _cells(row(each) for each in found))
+
+
+def _payload_cells(payload: object) -> dict[str, object]:
+    """What is shown of a task, by field: text and numbers as they are, the rest as JSON."""
+    if payload is None:
+        return {}
+    fields = payload if isinstance(payload, dict) else {"payload": payload}
+    return {
+        name: json.dumps(value) if isinstance(value, dict | list | bool) else value
+        for name, value in fields.items()
+    }
 
 
 def _events(campaign: Campaign) -> Iterator[Event]:
@@ -262,6 +294,11 @@ _payout_history = _history("worker amount currency on reference by", Campaign.pa
 _bonuses = _history("worker amount currency why by", Campaign.bonuses)
 
 EXPORTS: dict[str, tuple[Maker, str]] = {
+    "results.csv": (
+        _results,
+        "Every task with its text and whatever else it was given, its label, how sure that is, and "
+        "who has set it, if somebody has.",
+    ),
     "answers.csv": (
         _answers,
         "Every task's answer, its confidence, what that rests on, what a certificate says, "

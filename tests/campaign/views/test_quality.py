@@ -184,7 +184,7 @@ def test_the_interval_of_a_mean_covers_whatever_the_answers_are() -> None:
     # Exactly, for the answers that are hardest to bound: all at the ends of the range.
     for count in (1, 2, 5, 17, 60):
         hits = np.arange(count + 1)
-        low, high = quality._chernoff(hits / count, np.full(count + 1, count))
+        low, high = quality.chernoff(hits / count, np.full(count + 1, count))
         for chance in (0.0, 0.03, 0.2, 0.5, 0.77, 1.0):
             inside = (low <= chance) & (chance <= high)
             assert binom.pmf(hits, count, chance)[inside].sum() >= 0.95
