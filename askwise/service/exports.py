@@ -142,10 +142,11 @@ def _payload_cells(payload: object) -> dict[str, object]:
     """What is shown of a task, by field: text and numbers as they are, the rest as JSON."""
     if payload is None:
         return {}
-    fields = payload if isinstance(payload, dict) else {"payload": payload}
+    if not isinstance(payload, dict):
+        payload = {"text" if isinstance(payload, str) else "payload": payload}
     return {
         name: json.dumps(value) if isinstance(value, dict | list | bool) else value
-        for name, value in fields.items()
+        for name, value in payload.items()
     }
 
 

@@ -160,10 +160,10 @@ def test_results_have_the_texts_beside_the_final_labels() -> None:
     made.set_label("t1", "no", by="eve")
     made.remove("t3")
     first, last = rows_of(made, "results.csv")
-    head = ("task", "text", "payload_value", "tags", "payload", "value", "decided_by")
-    shown = ("t1", "'=A sofa", "3", '["a", "b"]', "", "no", "eve")
+    head = ("task", "text", "payload_value", "tags", "value", "decided_by")
+    shown = ("t1", "'=A sofa", "3", '["a", "b"]', "no", "eve")
     assert tuple(first[name] for name in head) == shown
-    assert (last["task"], last["payload"], last["value"]) == ("t2", "only text", "")
+    assert (last["task"], last["text"], last["value"]) == ("t2", "only text", "")
 
 
 def test_answers_are_one_row_a_task(campaign: Campaign) -> None:
