@@ -149,7 +149,9 @@ def delete(store: Store, name: str, also: Sequence[Change] = ()) -> None:
     target = amending(store)
     for _ in range(ATTEMPTS):
         state = _state_of(target, name)
-        if state.ledger.total(c.ANSWERS) or state.ledger.total(c.SPENT):
+        ledger = state.ledger
+        spent = ledger.total(c.SPENT) + ledger.total(c.BONUSES)
+        if ledger.total(c.ANSWERS) or ledger.withdrawn or spent:
             message = (
                 f"campaign {name!r} has answers, or money was spent on it: archive it instead "
                 f"(askwise archive {name})"

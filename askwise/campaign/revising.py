@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from askwise.campaign import phases
 from askwise.campaign.loading import Loaded
 from askwise.campaign.refusals import conflict
 from askwise.campaign.settling import SETTLED, valid_answer
@@ -95,6 +96,7 @@ def _change(write: Write, kind: Kind, at: int, prepared: list[Loaded], **fields:
         worker=write.ledger.workers[worker].id,
         **fields,
     )
+    phases.judge_worker(write, worker, seq)
     row = write.ledger.book.tasks[task]
     if row[c.CLOSED]:
         _close_again(write, task)

@@ -97,7 +97,7 @@ class Screening:
         known = np.flatnonzero(book.tasks[: ledger.total(c.TASKS), c.TRUTH] >= 0)
         rows = book.assignments[: ledger.total(c.ASSIGNMENTS)]
         put = rows[(rows[:, c.WORKER] == worker) & (rows[:, c.STATUS] != c.EXPIRED), c.TASK]
-        left = np.setdiff1d(known, put)
+        left = np.setdiff1d(known, [*put.tolist(), *ledger.removed])
         closed_to = [
             task
             for task in left[book.tasks[left, c.NAMED] >= 0].tolist()

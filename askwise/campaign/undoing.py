@@ -6,6 +6,7 @@ from askwise.campaign.views.assignments import places_out
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Kind
 from askwise.core.labels import NO_LABEL
+from askwise.ledger import Ledger
 from askwise.ledger import columns as c
 from askwise.ledger.entries import REMOVED
 
@@ -32,7 +33,7 @@ def remove_task(verbs: Verbs, task: str) -> None:
         raise conflict("no_tasks", "task", "this campaign has no tasks: there is none to remove")
     at = verbs.task_at(task)
     row = ledger.book.tasks[at]
-    if row[c.TASK_ANSWERED] or row[c.TASK_SPENT]:
+    if row[c.TASK_ANSWERED] or row[c.TASK_SPENT] or _was_answered(ledger, at):
         message = f"task {task!r} was answered or paid for: close it, so that nobody else is asked"
         raise conflict("task_answered", "task", message)
     if at in ledger.labels:
@@ -45,6 +46,12 @@ def remove_task(verbs: Verbs, task: str) -> None:
         if ledger.book.assignments[place, c.TASK] == at:
             verbs.expire(int(ledger.book.assignments[place, c.SEQ]))
     verbs.close_with(at, NO_LABEL, REMOVED)
+
+
+def _was_answered(ledger: Ledger, task: int) -> bool:
+    """Whether an answer about a task was withdrawn: it may be given again."""
+    places = [ledger.assignment_at(seq) for seq in ledger.withdrawn]
+    return any(ledger.book.assignments[place, c.TASK] == task for place in places)
 
 
 def archive(verbs: Verbs) -> None:

@@ -58,14 +58,17 @@ def freeze_names(ledger: NamedParts) -> Callable[[], str]:
         "draws": list(ledger.draws),
         "pilot": None if ledger.pilot is None else copy.deepcopy(ledger.pilot.to_json()),
         "standings": ledger.standings.to_json(),
-        "failures": [[at, dict(whys)] for at, whys in ledger.failures.items()],
+        # Sorted: stretches of a log are folded in an order of their own.
+        "failures": [
+            [at, dict(sorted(whys.items()))] for at, whys in sorted(ledger.failures.items())
+        ],
         "at_cost": sorted(ledger.at_cost),
         "flags": [[task, list(seqs)] for task, seqs in ledger.flags.items()],
         "comments": [[task, list(seqs)] for task, seqs in ledger.comments.items()],
         "given": ledger.given.to_json(),
         "changes": [[asked, list(seqs)] for asked, seqs in ledger.changes.items()],
         "withdrawn": sorted(ledger.withdrawn),
-        "overruns": [[at, *overrun] for at, overrun in ledger.overruns.items()],
+        "overruns": [[at, *overrun] for at, overrun in sorted(ledger.overruns.items())],
         "archived": ledger.archived,
         "title": ledger.title,
     }

@@ -15,6 +15,7 @@ import numpy as np
 from starlette.responses import Response, StreamingResponse
 
 from askwise.campaign import Campaign
+from askwise.campaign.views import Answer
 from askwise.campaign.views.assignments import assignment_id
 from askwise.core.errors import UnknownName
 from askwise.core.events import Event, Kind
@@ -124,6 +125,38 @@ def _answer_lines(campaign: Campaign) -> Iterator[bytes]:
         {**each.to_json(), **({"option_label": _label_of(each.value, labels)[0]} if labels else {})}
         for each in campaign.answers()
     )
+
+
+def _results(campaign: Campaign) -> Iterator[bytes]:
+    """Each task as it was given, with its label."""
+    labels, found = _read_as(campaign), campaign.answers()
+    with campaign.reading() as state:
+        given = {task.id: _payload_cells(task.payload) for task in state.ledger.tasks}
+    fields = list(dict.fromkeys(name for cells in given.values() for name in cells))
+    own = ("value", "confidence", "rests_on", "certificate", "outcome", "count", "decided_by")
+    ours = ("task", *own, *(["option_label"] if labels else []))
+    theirs = (f"payload_{name}" if name in ours else name for name in fields)
+
+    def row(answer: Answer) -> Iterator[object]:
+        cells = given.get(answer.task or "", {})
+        yield answer.task
+        yield from (cells.get(name) for name in fields)
+        yield from (getattr(answer, name) for name in own)
+        yield from _label_of(answer.value, labels)
+
+    return _csv(("task", *theirs, *ours[1:]), _cells(row(each) for each in found))
+
+
+def _payload_cells(payload: object) -> dict[str, object]:
+    """What is shown of a task, by field: text and numbers as they are, the rest as JSON."""
+    if payload is None:
+        return {}
+    if not isinstance(payload, dict):
+        payload = {"text" if isinstance(payload, str) else "payload": payload}
+    return {
+        name: json.dumps(value) if isinstance(value, dict | list | bool) else value
+        for name, value in payload.items()
+    }
 
 
 def _events(campaign: Campaign) -> Iterator[Event]:
@@ -285,6 +318,11 @@ def _all_tables(campaign: Campaign) -> Iterator[bytes]:
 
 
 EXPORTS: dict[str, tuple[Maker, str]] = {
+    "results.csv": (
+        _results,
+        "Every task with its text and whatever else it was given, its label, how sure that is, and "
+        "who has set it, if somebody has.",
+    ),
     "answers.csv": (
         _answers,
         "Every task's answer, its confidence, what that rests on, what a certificate says, "

@@ -54,7 +54,8 @@ class Referee:
     paid: Counter[str] = field(default_factory=Counter)
     bonuses: Counter[str] = field(default_factory=Counter)
     paid_out: Counter[str] = field(default_factory=Counter)
-    paid_up_to: Counter[str] = field(default_factory=Counter)
+    paid_for: dict[str, set[int]] = field(default_factory=dict)
+    """What each worker had answered when they were paid last, with what was withdrawn."""
     passed_over: set[str] = field(default_factory=set)
     withdrawn: set[int] = field(default_factory=set)
     replies: list[tuple[Kind, str, int]] = field(default_factory=list)
@@ -62,6 +63,8 @@ class Referee:
     judged_anew: str | None = None
     """The task of the answer that the last event has changed."""
     truths: set[str | None] = field(default_factory=set)
+    set_by_hand: set[str | None] = field(default_factory=set)
+    """Tasks whose label was set: it is what is audited, so they are closed with it once more."""
     suspended: set[str] = field(default_factory=set)
     gold: bool = False
     """Whether the decision is on gold questions."""
@@ -217,6 +220,7 @@ class Referee:
         elif kind == Kind.LABELLED:
             assert event.task not in self.open_tasks, f"{event.task} is labelled, and open"
             assert event.by, f"nobody has set the label of {event.task}"
+            self.set_by_hand.add(event.task)
         elif kind == Kind.FLAGGED:
             assert event.assignment in self.out, f"{event.assignment} is flagged, and not out"
             assert event.why, f"{event.assignment} is flagged without a reason"
@@ -237,7 +241,8 @@ class Referee:
                 answered = {self.work[seq].task for seq in (*self.out, *self.settled)}
                 assert event.task not in answered, f"{event.task} is removed, and in use"
             elif was_open is None:
-                assert event.task == changed, f"{event.task} is closed twice"
+                frozen = event.outcome == "frozen" and event.task in self.set_by_hand
+                assert frozen or event.task == changed, f"{event.task} is closed twice"
             self._drop(lambda task, worker: task == event.task or not self.open_tasks)
         elif kind == Kind.ADDED:
             self._open([raw["id"] for raw in event.tasks or ()])
@@ -397,7 +402,8 @@ class Referee:
         assert amount <= owed, f"{worker} is paid {amount} and owed {owed}"
         assert event.on, f"nobody says when {worker} was paid"
         self.paid_out[worker] += amount
-        self.paid_up_to[worker] = sum(self.work[seq].worker == worker for seq in self.settled)
+        answered = (*self.settled, *self.withdrawn)
+        self.paid_for[worker] = {seq for seq in answered if self.work[seq].worker == worker}
 
     def _released(self, event: Event) -> None:
         seq = event.assignment or 0
@@ -477,7 +483,8 @@ class Referee:
             assert (row[c.PRICE], row[c.ASKED], ledger.is_here(at)) == due
             calls = (self.paid[worker], self.failures[worker])
             assert (row[c.PAID], row[c.FAILURES]) == calls, f"{worker} was paid {calls}"
-            given = (self.bonuses[worker], self.paid_out[worker], self.paid_up_to[worker])
+            up_to = len(self.paid_for.get(worker, set()) - self.withdrawn)
+            given = (self.bonuses[worker], self.paid_out[worker], up_to)
             assert tuple(row[[c.BONUS, c.PAID_OUT, c.PAID_UP_TO]]) == given, f"{worker}: {given}"
             assert row[c.ONCE] == (not self.repeats(worker)), f"{worker} may be asked again, or not"
             family = self.families[worker]

@@ -148,6 +148,25 @@ def test_options_that_are_their_own_labels_add_no_column(campaign: Campaign) -> 
     assert "option_label" not in text_of(made, "answers.jsonl")
 
 
+def test_results_have_the_texts_beside_the_final_labels() -> None:
+    tasks: list[Any] = [
+        {"id": "t1", "payload": {"text": "=A sofa", "value": 3, "tags": ["a", "b"]}},
+        {"id": "t2", "payload": "only text"},
+        "t3",
+    ]
+    made = Campaign.create(
+        workers=[Worker("ann", "0.10")], tasks=tasks, budget="1", policy="random-pairs",
+        options=["yes", "no"], seed=1,
+    )  # fmt: skip
+    made.set_label("t1", "no", by="eve")
+    made.remove("t3")
+    first, last = rows_of(made, "results.csv")
+    head = ("task", "text", "payload_value", "tags", "value", "decided_by")
+    shown = ("t1", "'=A sofa", "3", '["a", "b"]', "no", "eve")
+    assert tuple(first[name] for name in head) == shown
+    assert (last["task"], last["text"], last["value"]) == ("t2", "only text", "")
+
+
 def test_answers_are_one_row_a_task(campaign: Campaign) -> None:
     shown = rows_of(campaign, "answers.csv")
     wanted = campaign.answers()

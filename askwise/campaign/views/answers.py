@@ -194,6 +194,7 @@ class KeptAnswers:
         """Tasks that were closed without a name for their answer."""
         self._found: list[Answer] = []
         self._labels: dict[int, SetLabel] = {}
+        self._removed: set[int] = set()
 
     def of(self, state: CampaignState) -> list[Answer]:
         """The answers now; the list is the caller's own."""
@@ -213,6 +214,8 @@ class KeptAnswers:
                 changed |= marks[:, 0] == 0
             for task, label in ledger.labels.items():
                 changed[task] |= self._labels.get(task) != label
+            # One that was closed before is closed still.
+            changed[list(ledger.removed - self._removed)] = True
         tasks = np.flatnonzero(changed).tolist()
         found = [*self._found[: len(marks)], *[_UNKNOWN] * (len(marks) - len(self._found))]
         self._unnamed = np.append(self._unnamed[: len(marks)], changed[len(self._unnamed) :])
@@ -220,6 +223,6 @@ class KeptAnswers:
             found[task] = answer
             closing = ledger.closings.get(task)
             self._unnamed[task] = closing is not None and closing[0].value is None
-        self._labels = dict(ledger.labels)
+        self._labels, self._removed = dict(ledger.labels), set(ledger.removed)
         self._lineage, self._said, self._marks, self._found = state.lineage, said, marks, found
         return list(found)

@@ -29,21 +29,28 @@ class Paces:
     """
 
     def __init__(self) -> None:
-        self.seq = 0
+        self._lock = threading.Lock()
+        self._begin(0)
+
+    def _begin(self, seq: int) -> None:
+        self.seq = seq
         self._asked: dict[int, float] = {}
         """When each question was handed out that was neither answered nor given back."""
         self._last: dict[str, float] = {}
         """When each worker answered last."""
         self._taken: dict[str, deque[float]] = {}
-        self._lock = threading.Lock()
 
     def catch_up(self, store: Store, name: str, seq: int) -> None:
         """Read what is new in a campaign's log, up to an event."""
         with self._lock:
-            if self.seq == 0:
-                self.seq = max(0, seq - WINDOW)
-            if self.seq < seq:
-                self.take(store.columns(name, self.seq, seq, timed=True))
+            if self.seq >= seq:
+                return
+            columns = store.columns(name, self.seq, seq, timed=True) if self.seq else None
+            if columns is None or columns.last_of(Kind.RENAMED):
+                # What was read before may have a name that is in no log any more.
+                self._begin(max(0, seq - WINDOW))
+                columns = store.columns(name, self.seq, seq, timed=True)
+            self.take(columns)
 
     def take(self, columns: EventColumns) -> None:
         """Take in events that follow those before; the columns have their times."""

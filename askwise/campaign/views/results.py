@@ -9,7 +9,7 @@ import numpy as np
 from askwise.auditing.intervals import Interval
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views.answers import Answer
+from askwise.campaign.views.answers import Answer, in_campaign
 from askwise.campaign.views.answers import answers as answers_of
 from askwise.campaign.views.quality import clopper_pearson
 from askwise.core import draws
@@ -115,13 +115,13 @@ def results(state: CampaignState, answers: Sequence[Answer] | None = None) -> Ca
     """
     ledger, problem = state.ledger, state.spec.problem
     found = answers_of(state) if answers is None else answers
-    found = [] if problem.taskless else found
+    found = [] if problem.taskless else in_campaign(found)
     counts = Counter(map(_basis, found))
     sure = [each.confidence for each in found if each.rests_on == "calibrated"]
     labels = Counter(each.value for each in found if _basis(each) != "unlabelled")
     votes, truths = _votes(state), ledger.book.tasks[: ledger.total(c.TASKS), c.TRUTH]
     waiting = truths < 0
-    waiting[list(ledger.labels)] = False
+    waiting[[*ledger.labels, *ledger.removed]] = False
     known = (truths >= 0) & (votes.sum(axis=1) > 0)
     return CampaignResults(
         tasks=len(found),

@@ -82,12 +82,12 @@ class Site:
 
 
 @contextmanager
-def serving(**settings: Any) -> Iterator[Site]:
-    """Serve a store in memory on a free port of this machine, in a thread."""
+def serving(store: str = "memory", **settings: Any) -> Iterator[Site]:
+    """Serve a store, by default in memory, on a free port of this machine, in a thread."""
     with socket.socket() as taken:
         taken.bind((HOST, 0))
         url = f"http://{HOST}:{taken.getsockname()[1]}"
-        app = make_app(Settings(store="memory", address=url, **settings), open_store("memory"))
+        app = make_app(Settings(store=store, address=url, **settings), open_store(store))
         service: ServiceState = app.state.service
         owner, _ = service.identities.issue("owner", "tests")
         server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False))

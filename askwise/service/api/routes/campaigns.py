@@ -38,6 +38,7 @@ _FILE: dict[int, dict[str, Any]] = {
 
 What = Annotated[
     Literal[
+        "results.csv",
         "answers.csv",
         "answers.jsonl",
         "calls.csv",

@@ -1,0 +1,141 @@
+"""What verbs do to each other: changed answers and gold questions, removals, money, archives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from askwise import Assignment, Campaign, Wait, Worker
+from askwise.campaign.forgetting import delete, forget_worker
+from askwise.core.errors import Conflict
+from askwise.core.events import Kind
+from askwise.store import MemoryStore
+from tests.campaign.screened import (
+    GOLD,
+    TASKS,
+    create,
+    of_kind,
+    run,
+    truth_of,
+    verdicts,
+    wrong_about,
+)
+
+QUALIFY = {"qualify": 5, "pass_share": 0.6, "rate": 0.0, "warn_below": None, "pause_below": None}
+
+
+def answer_all(campaign: Campaign, worker: str = "ann", right: bool = True) -> list[Assignment]:
+    """Answer the questions to qualify."""
+    says = truth_of if right else wrong_about
+    asked = list(campaign.ask(5, [worker]))
+    for each in asked:
+        campaign.tell(each.id, says(each.task or ""))
+    return asked
+
+
+def test_an_answer_that_is_restored_completes_the_questions_to_qualify() -> None:
+    campaign = create(GOLD[:5], screening=QUALIFY)
+    asked = list(campaign.ask(5, ["ann"]))
+    for each in asked[:4]:
+        campaign.tell(each.id, truth_of(each.task or ""))
+    campaign.withdraw(asked[0].id, "a slip")
+    campaign.tell(asked[4].id, truth_of(asked[4].task or ""))
+    assert campaign.ask(1, ["ann"]) == Wait("truth")
+    campaign.revise(asked[0].id, truth_of(asked[0].task or ""))
+    assert verdicts(campaign) == [("QUALIFIED", "ann")]
+    assert campaign.ask(1, ["ann"])
+
+
+def test_a_changed_answer_to_a_gold_question_counts_as_changed() -> None:
+    terms = {**QUALIFY, "qualify": 0, "rate": 0.5, "pause_below": 0.7}
+    campaign = create(GOLD, screening=terms)
+    run(campaign, workers=["ann"])
+    assert not verdicts(campaign)
+    for event in of_kind(campaign, Kind.ANSWER):
+        campaign.revise(f"cats:{event.assignment}", wrong_about(event.task or ""))
+    assert verdicts(campaign) == [("SUSPENDED", "ann")]
+    assert not campaign.ask(1, ["ann"])
+
+
+def test_a_verdict_stays_on_record_when_its_answers_are_changed() -> None:
+    campaign = create(screening=QUALIFY)
+    good, bad = answer_all(campaign), answer_all(campaign, "bob", right=False)
+    for each in good:
+        campaign.withdraw(each.id, "cheated")
+    for each in bad:
+        campaign.revise(each.id, truth_of(each.task or ""))
+    ann, bob = campaign.workers()
+    assert ann.standing is not None
+    assert bob.standing is not None
+    assert (ann.standing.state, bob.standing.state) == ("good", "suspended")
+    assert campaign.ask(1, ["ann"])
+    campaign.reinstate("bob", by="eve", why="Their answers were mended.")
+    assert campaign.ask(1, ["bob"])
+
+
+def test_no_gold_question_is_about_a_task_that_was_removed() -> None:
+    campaign = create(GOLD[:6], screening=QUALIFY)
+    for task in GOLD[:3]:
+        campaign.remove(task)
+    asked = campaign.ask(5, ["ann"])
+    assert {each.task for each in asked} == set(GOLD[3:6])
+    assert not {answer.task for answer in campaign.answers()} & set(GOLD[:3])
+
+
+def test_a_closed_task_that_is_removed_is_in_no_answers_that_were_read_before() -> None:
+    campaign = create(GOLD[:6], screening=QUALIFY)
+    assert len(campaign.answers()) == 36
+    campaign.remove(GOLD[0])
+    campaign.close(TASKS[0])
+    assert len(campaign.answers()) == 35
+    campaign.remove(TASKS[0])
+    assert len(campaign.answers()) == 34
+    assert campaign.results().tasks == 34
+
+
+def free_campaign(**more: Any) -> Campaign:
+    raw: dict[str, Any] = {"workers": [Worker("ann", 0)], "tasks": ["t1", "t2"], "name": "cats"}
+    raw |= {"options": ["no", "yes"], "policy": "random-pairs", "budget": 5, "seed": 1}
+    return Campaign.create(**{**raw, **more})
+
+
+def test_a_task_with_an_answer_that_was_withdrawn_is_not_removed() -> None:
+    campaign = free_campaign()
+    (asked,) = campaign.ask()
+    campaign.tell(asked.id, "yes")
+    campaign.withdraw(asked.id, "a slip")
+    with pytest.raises(Conflict) as error:
+        campaign.remove(asked.task or "")
+    assert error.value.reason == "task_answered"
+    campaign.revise(asked.id, "no")
+    assert campaign.status().answers == 1
+
+
+@pytest.mark.parametrize("what", ["withdrawn", "bonus"])
+def test_a_campaign_with_withdrawn_answers_or_a_bonus_is_not_deleted(what: str) -> None:
+    store = MemoryStore()
+    campaign = free_campaign(store=store)
+    if what == "bonus":
+        campaign.bonus("ann", "0.5", why="welcome", by="eve")
+    else:
+        (asked,) = campaign.ask()
+        campaign.tell(asked.id, "yes")
+        campaign.withdraw(asked.id, "a slip")
+    with pytest.raises(Conflict) as error:
+        delete(store, "cats")
+    assert error.value.reason == "campaign_answered"
+
+
+def test_the_pace_of_a_worker_who_is_forgotten_goes_on_under_the_new_name() -> None:
+    store, now = MemoryStore(), [1000.0]
+    tasks = [f"t{at}" for at in range(9)]
+    campaign = free_campaign(tasks=tasks, store=store, clock=lambda: now[0])
+    for _ in range(6):
+        (asked,) = campaign.ask()
+        now[0] += 7
+        campaign.tell(asked.id, "yes")
+    assert campaign.paces().seconds("ann") == 7
+    forget_worker(store, "cats", "ann", 2000.0, "w1")
+    assert campaign.paces().seconds("w1") == 7
+    assert campaign.paces().seconds("ann") is None
