@@ -77,6 +77,17 @@ NOTICES = {
 """What a page may say at its top, by the code in its address: never text from there."""
 
 
+def cents(amount: Decimal) -> str:
+    """An amount to the cent from 1 on; below that it is exact.
+
+    Examples
+    --------
+    >>> cents(Decimal("66.793671")), cents(Decimal("0.000125"))
+    ('66.79', '0.000125')
+    """
+    return money(amount if abs(amount) < 1 else round(amount, 2))
+
+
 def money(amount: Decimal | None) -> str:
     """An exact amount, with two decimals at the least.
 
@@ -246,7 +257,7 @@ def named(id: object, length: int = 80) -> Markup:
 def install(environment: Environment) -> None:
     """Teach templates these ways of writing."""
     environment.filters.update(
-        about=about, clip=clip, count=count, gist=gist, micro=from_micro, money=money, named=named,
-        number=number,
-        outcome=outcome, percent=percent, scaled=scaled, span=span, when=when, whole=whole,
+        about=about, cents=cents, clip=clip, count=count, gist=gist, micro=from_micro, money=money,
+        named=named, number=number, outcome=outcome, percent=percent, scaled=scaled, span=span,
+        when=when, whole=whole,
     )  # fmt: skip
