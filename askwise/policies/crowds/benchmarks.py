@@ -49,6 +49,7 @@ class Omniscient(DrawingPolicy, KnowsTruth):
     truth: Truth = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "truth", tuple(_distribution(row) for row in _rows(self.truth)))
         if len({len(row) for row in self.truth}) > 1:
             raise _wrong("truth has rows of different lengths")
@@ -75,7 +76,8 @@ class Omniscient(DrawingPolicy, KnowsTruth):
     def prices(self, ledger: Ledger) -> Array:
         """Prices of the crowds it was told about."""
         unit = price_unit(ledger.book)
-        return np.array([ranked_price(ledger.book, at, unit) for at in range(len(self.truth))])
+        crowds, asking = range(len(self.truth)), self.asking()
+        return np.array([ranked_price(ledger.book, at, unit, asking) for at in crowds])
 
     def spread(self, ledger: Ledger, weights: Array) -> Array:
         """Weights of all crowds: none for those it was told nothing about."""

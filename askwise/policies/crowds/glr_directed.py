@@ -62,7 +62,7 @@ def propose_most_telling(
     for worker in range(crowds):
         if common.may_ask(book, task, worker, money, available):
             told = telling(responses, worker, options, first, second)
-            told /= common.ranked_price(book, worker, unit)
+            told /= common.ranked_price(book, worker, unit, params.asking)
             if best < 0 or told > best_told:
                 best, best_told = worker, told
     propose(out, task, best, 1, np.nan)
@@ -127,4 +127,5 @@ class GlrDirected(SamplingPolicy):
         responses = np.empty((int(book.totals[c.WORKERS]), options))
         sample_responses(book, state, self.memory(), task, draw, responses)
         told = telling(responses, worker, options, first, second)
-        return float(told / common.ranked_price(book, worker, common.price_unit(book)))
+        unit = common.price_unit(book)
+        return float(told / common.ranked_price(book, worker, unit, self.asking()))

@@ -49,7 +49,7 @@ def draw_from_best(
     money = money_left(book.totals)
     unit = common.price_unit(book)
     for worker in range(crowds):
-        prices[worker] = common.ranked_price(book, worker, unit)
+        prices[worker] = common.ranked_price(book, worker, unit, params.asking)
         if common.may_ask(book, task, worker, money, available):
             usable[worker] = 1
     scratch = np.empty(crowds)

@@ -13,10 +13,10 @@ from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, kernel, step, uniform
 from askwise.ledger import Book, Ledger, Proposal, cell_of, money_left, propose
 from askwise.ledger import columns as c
-from askwise.policies.base import Axes, Kernels, NoSettings, Nothing, learn_nothing, policies
+from askwise.policies.base import Axes, Kernels, Nothing, learn_nothing, policies
 from askwise.policies.capabilities import Score
 from askwise.policies.crowds import common
-from askwise.policies.crowds.common import SurveyPolicy, choosing, largest, may_ask
+from askwise.policies.crowds.common import Settings, SurveyPolicy, choosing, largest, may_ask
 
 
 @by_reference
@@ -127,6 +127,7 @@ class NonAdaptive(DrawingPolicy):
     rule: ClassVar[str] = "of the question asked least, ask a crowd drawn by its fixed share"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.shares is None:
             return
         if not isinstance(self.shares, Mapping):
@@ -173,7 +174,7 @@ def draw_by_price(
     weights = out.real[0]
     unit = common.price_unit(book)
     for worker in range(book.totals[c.WORKERS]):
-        weights[worker] = 1.0 / common.ranked_price(book, worker, unit)
+        weights[worker] = 1.0 / common.ranked_price(book, worker, unit, params.asking)
     draw_crowd(book, weights, task, uniform(draw, 0), available, out)
 
 
@@ -183,8 +184,8 @@ class RandRr(SurveyPolicy):
     """Draw the crowd for each answer with probability proportional to one over its price.
 
     Among all fixed distributions the one that does best against the worst question: spending is
-    then equal on all crowds (Theorem 5). A crowd that costs nothing is drawn as if it cost a
-    hundredth of the cheapest.
+    then equal on all crowds (Theorem 5). A crowd that costs nothing is drawn as if it cost
+    ``free_price`` times the cheapest.
 
     Assumes nothing about quality and learns nothing.
 
@@ -215,7 +216,7 @@ class RandRr(SurveyPolicy):
 
 @step
 def seldom_asked(
-    book: Book, state: Nothing, params: NoSettings, task: int, worker: int, unit: float, draw: Draw
+    book: Book, state: Nothing, params: Settings, task: int, worker: int, unit: float, draw: Draw
 ) -> float:
     """Minus the number of times that a crowd was asked about a question."""
     cells, cell = book.cells, cell_of(book, task, worker)

@@ -1,24 +1,43 @@
 """UCB1 with virtual rewards: paper 004, algorithm 1."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from askwise.core.checks import one_of, real
+from askwise.core.checks import flag, one_of, real
+from askwise.core.registry import LATER
 from askwise.kernels import Draw, step
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds import common
-from askwise.policies.crowds.common import LearningPolicy, Memory, State, choosing, largest, learn
+from askwise.policies.crowds.common import (
+    Asking,
+    LearningPolicy,
+    Memory,
+    State,
+    choosing,
+    largest,
+    learn,
+)
 
 
 class Params(NamedTuple):
-    """C of index (2); whether it grows as in the analysis; how votes are remembered."""
+    """C of index (2), whether it grows as in the analysis, whether all crowds are asked first;
+    memory, and what the family shares.
+    """
 
     exploration: float
     growing: bool
+    all_first: bool
     memory: Memory
+    asking: Asking
+
+
+UNKNOWN = 1.0 + 1e-9
+"""A crowd never asked ranks like one whose first answer is in (its gap is 1), and just before it:
+at one price all are asked first, as in the paper, and a dear one only when the cheap disappoint.
+"""
 
 
 @step
@@ -31,14 +50,15 @@ def virtual_index(
     """
     said = common.heard(book, state, params.memory, task, worker)
     asked = said.total + said.out
-    if asked <= 0.0:
-        return math.inf
     gap = (said.top - said.second) / said.total if said.total > 0.0 else 0.0
     width = params.exploration
     if params.growing:
         # t counts from 1, with what is out as the N do: the round that is about to be.
         width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
-    return common.per_root(gap + width / math.sqrt(asked), common.ranked_price(book, worker, unit))
+    price = common.ranked_price(book, worker, unit, params.asking)
+    if asked <= 0.0:
+        return math.inf if params.all_first else common.per_root(UNKNOWN * (1.0 + width), price)
+    return common.per_root(gap + width / math.sqrt(asked), price)
 
 
 @policies.register("virt-ucb")
@@ -56,13 +76,17 @@ class VirtUcb(LearningPolicy):
         C of the index; the paper's experiments found 1 best.
     schedule : "constant" or "log"
         ``log`` multiplies C by sqrt(8 log t), as in the analysis (Theorem 4).
+    all_first : bool
+        Whether every crowd is asked once before any is asked again, as in the paper. Otherwise a
+        crowd never asked is ranked as if its first answer were in: at one price that is the same,
+        at several a dear crowd waits until the cheap disappoint.
     discount : float
         Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
     prior : float
         The most answers that a crowd's record on closed questions is worth; 0: none.
 
     Assumes that all crowds have the same right option. Deterministic given the answers. A crowd
-    that costs nothing is ranked as if it cost a hundredth of the cheapest.
+    that costs nothing is ranked at ``free_price``, so that it is not asked for ever.
 
     Not where a mixture of crowds is far better than the best of them (three options or more that
     different crowds confuse differently: 004, Lemma 6): see ``lp-thompson``, ``glr-directed``.
@@ -89,10 +113,11 @@ class VirtUcb(LearningPolicy):
 
     exploration: float = 1.0
     schedule: str = "constant"
+    all_first: bool = field(default=False, kw_only=True, metadata=LATER)
     notes: ClassVar[tuple[str, ...]] = ("largest index",)
     rule: ClassVar[str] = (
         "of the question asked least, ask the crowd with the largest (gap + C / sqrt(answers)) "
-        "per root of its price; a crowd never asked comes first"
+        "per root of its price; a crowd never asked comes first of those at its price"
     )
     kernels: ClassVar[Kernels] = Kernels(choosing(largest(virtual_index)), learn)
     ranks_by: ClassVar = virtual_index
@@ -101,7 +126,10 @@ class VirtUcb(LearningPolicy):
         super().__post_init__()
         real(self.exploration, "exploration", "a number of 0 or more", least=0)
         one_of(self.schedule, "schedule", ("constant", "log"))
+        flag(self.all_first, "all_first")
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(float(self.exploration), self.schedule == "log", self.memory())
+        growing = self.schedule == "log"
+        exploration = float(self.exploration)
+        return Params(exploration, growing, self.all_first, self.memory(), self.asking())

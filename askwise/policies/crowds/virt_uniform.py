@@ -13,15 +13,16 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds import grid
-from askwise.policies.crowds.common import SurveyPolicy, choosing, price_unit
+from askwise.policies.crowds.common import Asking, SurveyPolicy, choosing, price_unit
 from askwise.policies.crowds.grid import CROWDS, PHASE, PLAYED, State, phase_at, shares_of
 from askwise.policies.crowds.non_adaptive import draw_crowd
 
 
 class Params(NamedTuple):
-    """Whether the grid is zoomed into, rather than taken as a whole."""
+    """Whether the grid is zoomed into, rather than taken as a whole; what the family shares."""
 
     zoom: bool
+    asking: Asking
 
 
 @step
@@ -38,11 +39,13 @@ def arm_to_play(book: Book, state: State, params: Params, task: int, asked: int)
     phases = state.phases
     if phases[task, PHASE] != phase or phases[task, CROWDS] != crowds:
         return 0
-    return zoom(book, state, task, phase) if params.zoom else play_ucb1(book, state, task, phase)
+    if params.zoom:
+        return zoom(book, state, params, task, phase)
+    return play_ucb1(book, state, params, task, phase)
 
 
 @kernel
-def play_ucb1(book: Book, state: State, task: int, phase: int) -> int:
+def play_ucb1(book: Book, state: State, params: Params, task: int, phase: int) -> int:
     """UCB1 on the empirical gaps of all mixtures of the grid, per root of price."""
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     parts = grid.uniform_parts(crowds, phase)
@@ -59,15 +62,15 @@ def play_ucb1(book: Book, state: State, task: int, phase: int) -> int:
             return arm
         shares_of(arm, parts, crowds, shares)
         bonus = math.sqrt(2.0 * math.log(played) / times)
-        index = grid.gap_of(state.arms, task, arm, options) + bonus
-        index /= math.sqrt(grid.mean_price(book, shares, unit))
+        price = grid.mean_price(book, shares, unit, params.asking)
+        index = grid.gap_of(state.arms, task, arm, options) / math.sqrt(price) + bonus
         if index > best_index:
             best, best_index = arm, index
     return best
 
 
 @kernel
-def zoom(book: Book, state: State, task: int, phase: int) -> int:
+def zoom(book: Book, state: State, params: Params, task: int, phase: int) -> int:
     """The zooming algorithm: activate a mixture that no active one covers, else play the best.
 
     An active mixture covers all within its confidence radius, in the metric n * L1 in which the
@@ -99,8 +102,9 @@ def zoom(book: Book, state: State, task: int, phase: int) -> int:
     for arm in range(count):
         times = state.arms[task, arm, PLAYED]
         if times > 0.0:
-            index = grid.gap_of(state.arms, task, arm, options) + 2.0 * radius(phase, times)
-            index /= math.sqrt(grid.mean_price(book, shares[arm], unit))
+            price = grid.mean_price(book, shares[arm], unit, params.asking)
+            gap = grid.gap_of(state.arms, task, arm, options)
+            index = gap / math.sqrt(price) + 2.0 * radius(phase, times)
             if index > best_index:
                 best, best_index = arm, index
     return best
@@ -205,7 +209,7 @@ class VirtUniform(GridPolicy):
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(False)
+        return Params(False, self.asking())
 
 
 @policies.register("virt-zooming")
@@ -242,4 +246,4 @@ class VirtZooming(GridPolicy):
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(True)
+        return Params(True, self.asking())

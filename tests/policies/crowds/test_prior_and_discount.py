@@ -92,7 +92,8 @@ def test_records_add_up_over_questions():
 
 def test_a_crowd_without_a_record_comes_first():
     campaign = after_a_question("virt-ucb", "xxx", "xxx", prior=5.0)
-    campaign.add(workers=[{"id": "c", "price": 40}])
+    # Unknown it ranks at 2, per root of price; a and b, of one mind three times, at 1 + 1/sqrt(3).
+    campaign.add(workers=[{"id": "c", "price": "1.6"}])
     assert ask(campaign).worker == "c"
 
 
@@ -136,7 +137,7 @@ def test_virt_thompson_draws_with_the_record_as_votes():
     campaign = after_a_question("virt-thompson", "xxyx", "xxx", prior=2.0)
     say(campaign, "a", "yyx")
     found = Desk(campaign).indices("a", 20, task=1)
-    assert found == [beta(Draw(11, 12, at), 0, 4.5, 2.5) for at in range(20)]
+    assert found == [2 * beta(Draw(11, 12, at), 0, 4.5, 2.5) - 1 for at in range(20)]
 
 
 def test_virt_thompson_draws_three_options_with_the_record_as_votes():
@@ -204,7 +205,7 @@ def test_virt_thompson_draws_with_faded_votes():
     campaign = poll({"name": "virt-thompson", "discount": 0.5})
     say(campaign, "a", "xyx")
     found = Desk(campaign).indices("a", 20)
-    assert found == [beta(Draw(11, 12, at), 0, 2.25, 1.5) for at in range(20)]
+    assert found == [2 * beta(Draw(11, 12, at), 0, 2.25, 1.5) - 1 for at in range(20)]
 
 
 def test_a_record_is_of_votes_that_did_not_fade():

@@ -26,12 +26,13 @@ class Reading:
     def index(self, task, crowd):
         told = self.answers[task, crowd]
         asked = len(told) + self.out[task, crowd]
-        if asked == 0:
-            return math.inf
         width = self.exploration
         if self.log:
             t = 1 + sum(len(said) for (about, _), said in self.answers.items() if about == task)
             width *= math.sqrt(8 * math.log(t))
+        if asked == 0:
+            # As if one answer were in, and just before whoever has one.
+            return (1 + 1e-9) * (1 + width) / math.sqrt(self.prices[crowd])
         gap = gap_of(told, self.options)
         return (gap + width / math.sqrt(asked)) / math.sqrt(self.prices[crowd])
 
@@ -119,13 +120,14 @@ def test_a_survey_by_hand():
 def test_a_price_counts_by_its_root():
     # a costs 4, b costs 1. After one answer each: a 2/2 = 1, b 2. b says y: gap 0, .707 < 1: a.
     # a says y: (0 + .707) / 2 = .354; b has .707.
-    campaign = poll("virt-ucb", (4, 1))
+    campaign = poll({"name": "virt-ucb", "all_first": True}, (4, 1))
     assert hear(campaign, "xxyy") == "abba"
     assert ask(campaign).worker == "b"
 
 
-def test_crowds_never_asked_come_first_by_their_number_at_any_price():
-    campaign = poll("virt-ucb", (900, 1, 30, "0.01"), tasks=["p", "q"])
+def test_as_in_the_paper_crowds_never_asked_come_first_by_their_number_at_any_price():
+    policy = {"name": "virt-ucb", "all_first": True}
+    campaign = poll(policy, (900, 1, 30, "0.01"), tasks=["p", "q"])
     batch = campaign.ask(limit=8)
     assert isinstance(batch, Batch)
     assert [(each.task, each.worker) for each in batch] == [
@@ -133,10 +135,13 @@ def test_crowds_never_asked_come_first_by_their_number_at_any_price():
     ]
 
 
-def test_a_newcomer_is_asked_before_all_others():
-    campaign = poll("virt-ucb")
+@pytest.mark.parametrize(
+    ("policy", "price"), [("virt-ucb", 1), ({"name": "virt-ucb", "all_first": True}, 50)]
+)
+def test_a_newcomer_is_asked_before_all_others(policy, price):
+    campaign = poll(policy)
     hear(campaign, "xxxxxx")
-    campaign.add(workers=[{"id": "c", "price": 50}])
+    campaign.add(workers=[{"id": "c", "price": price}])
     assert ask(campaign).worker == "c"
 
 
@@ -206,13 +211,13 @@ def test_an_explanation_lists_the_crowd_that_was_never_asked_first():
 @pytest.mark.parametrize(
     ("prices", "ranked"),
     [
-        ((0, 1, 3), (0.01, 1, 3)),
-        (("0.30", 0, "0.05"), ("0.3", "0.0005", "0.05")),
-        ((0, 0, 2), ("0.02", "0.02", 2)),
+        ((0, 1, 3), (0.25, 1, 3)),
+        (("0.30", 0, "0.05"), ("0.3", "0.0125", "0.05")),
+        ((0, 0, 2), ("0.5", "0.5", 2)),
         ((0, 0, 0), (1, 1, 1)),
     ],
 )
-def test_what_is_free_is_ranked_at_a_hundredth_of_the_cheapest(prices, ranked):
+def test_what_is_free_is_ranked_at_a_quarter_of_the_cheapest(prices, ranked):
     answers = [noisy(3, "any", "q", k, [0.55, 0.45], "xy") for k in range(150)]
     free, paid = (poll("virt-ucb", each) for each in (prices, ranked))
     assert hear(free, "".join(answers)) == hear(paid, "".join(answers))
@@ -220,16 +225,31 @@ def test_what_is_free_is_ranked_at_a_hundredth_of_the_cheapest(prices, ranked):
 
 
 def test_a_free_crowd_by_hand():
-    # a is free, ranked at .01: its index is ten times (gap + 1/sqrt(N)), b's as it is. b said x:
-    # 2. a, always in doubt, is asked as long as 10/sqrt(N) > 2 at even N: to N = 24; at 25,
-    # 10 * (1 + 5)/25 > 2; at 26 it is 1.96.
-    campaign = poll("virt-ucb", (0, 1))
-    assert hear(campaign, "xx" + "yx" * 12 + "y") == "ab" + "a" * 25
+    # a is free, ranked at .01: its index is ten times (gap + 1/sqrt(N)), b's as it is: 2 and a
+    # little unknown, 2 when b has said x. a, always in doubt, is asked while 10/sqrt(N) > 2 at even
+    # N: to N = 24; at 25, 10 * (1 + 5)/25 > 2; at 26 it is 1.96.
+    campaign = poll({"name": "virt-ucb", "free_price": 0.01}, (0, 1))
+    assert hear(campaign, "x" + "yx" * 12 + "y" + "x") == "a" * 26 + "b"
     assert ask(campaign).worker == "b"
 
 
+def test_a_free_crowd_is_not_asked_for_long_by_default():
+    # Ranked at a quarter, its index is 2 (gap + 1/sqrt(N)), and falls below 2 as soon as its two
+    # first answers differ.
+    campaign = poll("virt-ucb", (0, 1))
+    assert hear(campaign, "xyx") == "aab"
+
+
+def test_a_dear_crowd_waits_until_the_cheap_one_disappoints_unless_all_come_first():
+    # a, always of one mind: 1 + 1/sqrt(N) falls below b's 2/sqrt(2.56) = 1.25 at N = 17.
+    campaign = poll("virt-ucb", (1, "2.56"))
+    assert hear(campaign, "x" * 17) == "a" * 16 + "b"
+    paper = poll({"name": "virt-ucb", "all_first": True}, (1, "2.56"))
+    assert hear(paper, "xx") == "ab"
+
+
 def test_who_can_not_be_paid_is_left_out():
-    campaign = poll("virt-ucb", (5, 1), budget=8)
+    campaign = poll({"name": "virt-ucb", "all_first": True}, (5, 1), budget=8)
     # a, b (6 spent), then only b although a, said x, has 2/sqrt(5) = .894 to b's .707.
     assert hear(campaign, "xxyy") == "abbb"
 
