@@ -1,5 +1,6 @@
 """Beyond paper 004, whose experiments have equal prices: crowds at unequal prices and at none."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,7 +28,14 @@ MARKETS: dict[str, tuple[tuple[float, ...], tuple[int, ...]]] = {
 }
 """Of each crowd the probability of the right one of two options, and the price."""
 
-RECOMMENDED = "virt-ucb"
+COMPARED = (
+    ("virt-ucb with posterior", "rand-rr"),
+    ("virt-ucb", "rand-rr"),
+    ("virt-ucb with posterior", "rand-rr with posterior"),
+)
+"""What is held against what: the planner's choice against the paper's yardstick first, then the
+policies under one rule.
+"""
 
 
 @experiments.register("survey-prices")
@@ -57,8 +65,8 @@ class SurveyPrices(EqualErrorExperiment):
     title: ClassVar[str] = "Choosing crowds at unequal prices, at equal error"
     reproduces: ClassVar[str] = "beyond 004"
     summary: ClassVar[str] = (
-        "Two options, crowds at unequal prices: the good crowd is the cheap or the dear one, a coin "
-        "or the good crowd is free. What does a question cost at an error of 1 to 5%, relative to "
+        "Two options, crowds at unequal prices: the good crowd is the cheap or the dear one, a "
+        "coin or the good crowd is free. What does a question cost at an error of 1 to 5%, relative to "
         "drawing crowds with probability proportional to one over their price? A free crowd is "
         "ranked, and drawn, at a quarter of the cheapest price."
     )
@@ -86,18 +94,35 @@ class SurveyPrices(EqualErrorExperiment):
         return tuple(value for value in DIALS[contender(label).dial] if low <= value <= high)
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
-        """Whether the recommended policy is anywhere dearer than drawing by price."""
-        shares = [row for row in rows if row.metric == "cost_ratio" and row.series == RECOMMENDED]
-        dearer = [row for row in shares if row.ci_low > 1]
-        found = [
-            f"{RECOMMENDED} is dearer than drawing by price at {row.x:.0%} error, {row.panel}: "
-            f"{row.mean:.2f} times the cost (95% interval from {row.ci_low:.2f})."
-            for row in dearer
-        ]
-        if shares and not dearer:
-            most = max(shares, key=lambda row: row.mean)
-            found.append(
-                f"{RECOMMENDED} is nowhere dearer than drawing by price; at most {most.mean:.2f} "
-                f"times the cost, at {most.x:.0%} error, {most.panel}."
-            )
+        """Whether adaptive choice is anywhere dearer than drawing by price."""
+        costs = {(row.series, row.panel, row.x): row for row in rows if row.metric == "cost"}
+        found = []
+        for series, yardstick in COMPARED:
+            pairs = [
+                (row, costs[yardstick, row.panel, row.x])
+                for row in costs.values()
+                if row.series == series and (yardstick, row.panel, row.x) in costs
+            ]
+            if pairs:
+                found.append(_compared(series, yardstick, pairs))
         return found
+
+
+def _compared(series: str, yardstick: str, pairs: Sequence[tuple[Row, Row]]) -> str:
+    dearer = [
+        f"{row.panel} at {row.x:.0%} ({row.mean:.2f}, not {other.mean:.2f})"
+        for row, other in pairs
+        if row.mean - other.mean > 2 * math.hypot(_error_of(row), _error_of(other))
+    ]
+    ratios = [row.mean / other.mean for row, other in pairs if other.mean > 0]
+    middle = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    where = f"by more than 2 standard errors: {'; '.join(dearer)}" if dearer else "nowhere"
+    return (
+        f"{series} costs {middle:.2f} times what {yardstick} does, on the geometric mean of "
+        f"{len(pairs)} comparisons. It costs more {where}."
+    )
+
+
+def _error_of(row: Row) -> float:
+    """The standard error, from the 95% interval."""
+    return (row.ci_high - row.ci_low) / (2 * 1.96)
