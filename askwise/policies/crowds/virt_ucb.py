@@ -1,11 +1,10 @@
 """UCB1 with virtual rewards: paper 004, algorithm 1."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from askwise.core.checks import flag, one_of, real
-from askwise.core.registry import LATER
+from askwise.core.checks import one_of, real
 from askwise.kernels import Draw, step
 from askwise.ledger import Book
 from askwise.ledger import columns as c
@@ -23,21 +22,24 @@ from askwise.policies.crowds.common import (
 
 
 class Params(NamedTuple):
-    """C of index (2), whether it grows as in the analysis, whether all crowds are asked first;
-    memory, and what the family shares.
-    """
+    """C of index (2), whether it grows as in the analysis; memory, and what the family shares."""
 
     exploration: float
     growing: bool
-    all_first: bool
     memory: Memory
     asking: Asking
 
 
-UNKNOWN = 1.0 + 1e-9
-"""A crowd never asked ranks like one whose first answer is in (its gap is 1), and just before it:
-at one price all are asked first, as in the paper, and a dear one only when the cheap disappoint.
-"""
+@step
+def waits(book: Book, worker: int) -> bool:
+    """Whether a crowd costs money while another is there for nothing."""
+    workers = book.workers
+    if workers[worker, c.PRICE] == 0:
+        return False
+    for other in range(book.totals[c.WORKERS]):
+        if workers[other, c.JOINED] == 1 and workers[other, c.PRICE] == 0:
+            return True
+    return False
 
 
 @step
@@ -57,7 +59,9 @@ def virtual_index(
         width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
     price = common.ranked_price(book, worker, unit, params.asking)
     if asked <= 0.0:
-        return math.inf if params.all_first else common.per_root(UNKNOWN * (1.0 + width), price)
+        # Beside a free crowd one that was never asked ranks as if its first answer were in (which
+        # has a gap of 1), so that money is spent only where free answers disappoint.
+        return common.per_root(1.0 + width, price) if waits(book, worker) else math.inf
     return common.per_root(gap + width / math.sqrt(asked), price)
 
 
@@ -76,17 +80,14 @@ class VirtUcb(LearningPolicy):
         C of the index; the paper's experiments found 1 best.
     schedule : "constant" or "log"
         ``log`` multiplies C by sqrt(8 log t), as in the analysis (Theorem 4).
-    all_first : bool
-        Whether every crowd is asked once before any is asked again, as in the paper. Otherwise a
-        crowd never asked is ranked as if its first answer were in: at one price that is the same,
-        at several a dear crowd waits until the cheap disappoint.
     discount : float
         Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
     prior : float
         The most answers that a crowd's record on closed questions is worth; 0: none.
 
     Assumes that all crowds have the same right option. Deterministic given the answers. A crowd
-    that costs nothing is ranked at ``free_price``, so that it is not asked for ever.
+    that costs nothing is ranked at ``free_price``, so that it is not asked for ever; beside it a
+    crowd that costs money is not asked before free answers disappoint.
 
     Not where a mixture of crowds is far better than the best of them (three options or more that
     different crowds confuse differently: 004, Lemma 6): see ``lp-thompson``, ``glr-directed``.
@@ -113,11 +114,10 @@ class VirtUcb(LearningPolicy):
 
     exploration: float = 1.0
     schedule: str = "constant"
-    all_first: bool = field(default=False, kw_only=True, metadata=LATER)
     notes: ClassVar[tuple[str, ...]] = ("largest index",)
     rule: ClassVar[str] = (
         "of the question asked least, ask the crowd with the largest (gap + C / sqrt(answers)) "
-        "per root of its price; a crowd never asked comes first of those at its price"
+        "per root of its price; a crowd never asked comes first"
     )
     kernels: ClassVar[Kernels] = Kernels(choosing(largest(virtual_index)), learn)
     ranks_by: ClassVar = virtual_index
@@ -126,10 +126,8 @@ class VirtUcb(LearningPolicy):
         super().__post_init__()
         real(self.exploration, "exploration", "a number of 0 or more", least=0)
         one_of(self.schedule, "schedule", ("constant", "log"))
-        flag(self.all_first, "all_first")
 
     def params(self) -> Params:
         """As plain numbers."""
         growing = self.schedule == "log"
-        exploration = float(self.exploration)
-        return Params(exploration, growing, self.all_first, self.memory(), self.asking())
+        return Params(float(self.exploration), growing, self.memory(), self.asking())

@@ -92,8 +92,7 @@ def test_records_add_up_over_questions():
 
 def test_a_crowd_without_a_record_comes_first():
     campaign = after_a_question("virt-ucb", "xxx", "xxx", prior=5.0)
-    # Unknown it ranks at 2, per root of price; a and b, of one mind three times, at 1 + 1/sqrt(3).
-    campaign.add(workers=[{"id": "c", "price": "1.6"}])
+    campaign.add(workers=[{"id": "c", "price": 40}])
     assert ask(campaign).worker == "c"
 
 

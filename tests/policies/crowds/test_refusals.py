@@ -34,7 +34,6 @@ WRONG = {
     "open_at_once": [0, -1, 1.5, True, "1", [1]],
     "free_price": [0, -0.5, 1.0001, *NO_NUMBERS],
     "reward": ["", "Gap", None, True, 1, ["gap"]],
-    "all_first": [0, 1, None, "yes", 1.0],
     "shares": [[1, 2], "a", 1, True, [("a", 1)], {"a": 0}, {}, {"a": 0, "b": 0.0}],
 }
 """Of each parameter; the truth of the benchmarks has tests of its own."""
@@ -51,7 +50,6 @@ RIGHT = {
     "open_at_once": [None, 1, 7],
     "free_price": [0.25, 1, 0.001],
     "reward": ["gap", "accuracy"],
-    "all_first": [False, True],
     "shares": [None, {"a": 1}, {"a": 1, "b": 0}, {"b": 0.001}],
 }
 

@@ -31,8 +31,7 @@ class Reading:
             t = 1 + sum(len(said) for (about, _), said in self.answers.items() if about == task)
             width *= math.sqrt(8 * math.log(t))
         if asked == 0:
-            # As if one answer were in, and just before whoever has one.
-            return (1 + 1e-9) * (1 + width) / math.sqrt(self.prices[crowd])
+            return math.inf
         gap = gap_of(told, self.options)
         return (gap + width / math.sqrt(asked)) / math.sqrt(self.prices[crowd])
 
@@ -120,14 +119,13 @@ def test_a_survey_by_hand():
 def test_a_price_counts_by_its_root():
     # a costs 4, b costs 1. After one answer each: a 2/2 = 1, b 2. b says y: gap 0, .707 < 1: a.
     # a says y: (0 + .707) / 2 = .354; b has .707.
-    campaign = poll({"name": "virt-ucb", "all_first": True}, (4, 1))
+    campaign = poll("virt-ucb", (4, 1))
     assert hear(campaign, "xxyy") == "abba"
     assert ask(campaign).worker == "b"
 
 
-def test_as_in_the_paper_crowds_never_asked_come_first_by_their_number_at_any_price():
-    policy = {"name": "virt-ucb", "all_first": True}
-    campaign = poll(policy, (900, 1, 30, "0.01"), tasks=["p", "q"])
+def test_crowds_never_asked_come_first_by_their_number_at_any_price():
+    campaign = poll("virt-ucb", (900, 1, 30, "0.01"), tasks=["p", "q"])
     batch = campaign.ask(limit=8)
     assert isinstance(batch, Batch)
     assert [(each.task, each.worker) for each in batch] == [
@@ -135,13 +133,10 @@ def test_as_in_the_paper_crowds_never_asked_come_first_by_their_number_at_any_pr
     ]
 
 
-@pytest.mark.parametrize(
-    ("policy", "price"), [("virt-ucb", 1), ({"name": "virt-ucb", "all_first": True}, 50)]
-)
-def test_a_newcomer_is_asked_before_all_others(policy, price):
-    campaign = poll(policy)
+def test_a_newcomer_is_asked_before_all_others():
+    campaign = poll("virt-ucb")
     hear(campaign, "xxxxxx")
-    campaign.add(workers=[{"id": "c", "price": price}])
+    campaign.add(workers=[{"id": "c", "price": 50}])
     assert ask(campaign).worker == "c"
 
 
@@ -220,13 +215,17 @@ def test_an_explanation_lists_the_crowd_that_was_never_asked_first():
 def test_what_is_free_is_ranked_at_a_quarter_of_the_cheapest(prices, ranked):
     answers = [noisy(3, "any", "q", k, [0.55, 0.45], "xy") for k in range(150)]
     free, paid = (poll("virt-ucb", each) for each in (prices, ranked))
+    # All are asked first where all cost money: so each begins with one answer of each.
+    for crowd in "abc":
+        say(free, crowd, "x")
+        say(paid, crowd, "x")
     assert hear(free, "".join(answers)) == hear(paid, "".join(answers))
     assert len(set(asked_crowds(free))) == 3
 
 
 def test_a_free_crowd_by_hand():
-    # a is free, ranked at .01: its index is ten times (gap + 1/sqrt(N)), b's as it is: 2 and a
-    # little unknown, 2 when b has said x. a, always in doubt, is asked while 10/sqrt(N) > 2 at even
+    # a is free, ranked at .01: its index is ten times (gap + 1/sqrt(N)), b's as it is: 2 unknown,
+    # and 2 when b has said x. a, always in doubt, is asked while 10/sqrt(N) > 2 at even
     # N: to N = 24; at 25, 10 * (1 + 5)/25 > 2; at 26 it is 1.96.
     campaign = poll({"name": "virt-ucb", "free_price": 0.01}, (0, 1))
     assert hear(campaign, "x" + "yx" * 12 + "y" + "x") == "a" * 26 + "b"
@@ -240,16 +239,14 @@ def test_a_free_crowd_is_not_asked_for_long_by_default():
     assert hear(campaign, "xyx") == "aab"
 
 
-def test_a_dear_crowd_waits_until_the_cheap_one_disappoints_unless_all_come_first():
-    # a, always of one mind: 1 + 1/sqrt(N) falls below b's 2/sqrt(2.56) = 1.25 at N = 17.
-    campaign = poll("virt-ucb", (1, "2.56"))
-    assert hear(campaign, "x" * 17) == "a" * 16 + "b"
-    paper = poll({"name": "virt-ucb", "all_first": True}, (1, "2.56"))
-    assert hear(paper, "xx") == "ab"
+def test_a_crowd_that_costs_money_is_not_asked_while_a_free_one_is_of_one_mind():
+    # 2 (1 + 1/sqrt(N)) never falls to b's 2; among crowds that cost money all come first.
+    assert hear(poll("virt-ucb", (1, 0)), "x" * 30) == "b" * 30
+    assert hear(poll("virt-ucb", (1, 9)), "xx") == "ab"
 
 
 def test_who_can_not_be_paid_is_left_out():
-    campaign = poll({"name": "virt-ucb", "all_first": True}, (5, 1), budget=8)
+    campaign = poll("virt-ucb", (5, 1), budget=8)
     # a, b (6 spent), then only b although a, said x, has 2/sqrt(5) = .894 to b's .707.
     assert hear(campaign, "xxyy") == "abbb"
 

@@ -66,9 +66,9 @@ class SurveyPrices(EqualErrorExperiment):
     reproduces: ClassVar[str] = "beyond 004"
     summary: ClassVar[str] = (
         "Two options, crowds at unequal prices: the good crowd is the cheap or the dear one, a "
-        "coin or the good crowd is free. What does a question cost at an error of 1 to 5%, relative to "
-        "drawing crowds with probability proportional to one over their price? A free crowd is "
-        "ranked, and drawn, at a quarter of the cheapest price."
+        "coin or the good crowd is free. What does a question cost at an error of 1 to 5%, "
+        "relative to drawing crowds by one over their price? A free crowd is ranked, and drawn, "
+        "at a quarter of the cheapest price."
     )
     figures: ClassVar[tuple[Figure, ...]] = FIGURES
 
