@@ -25,7 +25,7 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.queries import ahead, at_hand, next_task
 from askwise.policies.base import Axes, KernelPolicy
-from askwise.policies.capabilities import AsksCrowds, Explains, LimitsSize, Score
+from askwise.policies.capabilities import AsksCrowds, Cautions, Explains, LimitsSize, Score
 
 PAPER = "004"
 
@@ -310,7 +310,7 @@ without the compiler.
 
 
 @dataclass(frozen=True)
-class SurveyPolicy(KernelPolicy, Explains, AsksCrowds):
+class SurveyPolicy(KernelPolicy, Explains, AsksCrowds, Cautions):
     """Base of the family: questions with options, crowds that are asked again and again.
 
     Parameters
@@ -334,6 +334,18 @@ class SurveyPolicy(KernelPolicy, Explains, AsksCrowds):
         if self.open_at_once is not None:
             whole(self.open_at_once, "open_at_once", least=1)
         real(self.free_price, "free_price", "a share above 0 and at most 1", least=1e-6, most=1)
+
+    def cautions(self, problem: Problem) -> list[str]:
+        """A free crowd beside paid ones is asked more than it may be worth."""
+        free = [worker.id for worker in problem.workers if worker.micro == 0]
+        if not free or len(free) == len(problem.workers):
+            return []
+        return [
+            f"worker {free[0]!r} costs nothing and is asked as if they cost {self.free_price:g} of "
+            "the cheapest price (free_price): if their answers are guesses, rules that count all "
+            "answers alike, such as 'composite', err more; 'posterior' and 'e-process' weigh what "
+            "a crowd has shown"
+        ]
 
     def asking(self) -> Asking:
         """What the family shares, as plain numbers."""

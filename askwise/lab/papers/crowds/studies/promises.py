@@ -16,7 +16,7 @@ from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.papers.crowds.studies.common import cost_and_errors
 from askwise.lab.papers.crowds.theory import exact_rules
 from askwise.lab.papers.crowds.theory.bounds import theorem_5
-from askwise.lab.results import mean_row, ratio_row
+from askwise.lab.results import mean_row, rate_row, ratio_row
 from askwise.lab.worlds import Survey, two_options
 from askwise.policies import policies
 from askwise.stopping import StoppingRule, stopping
@@ -161,8 +161,10 @@ class SurveyGuarantee(Experiment):
         found = []
         for at, label in enumerate(self.rules):
             place: dict[str, Any] = {"panel": cell.panel, "series": unnamed(label), "x": cell.x}
-            for offset, metric in enumerate(("cost", "error", "low_confidence")):
-                found.append(mean_row(samples[:, 3 * at + offset], metric=metric, **place))
+            cost, wrong, unsure = samples[:, 3 * at : 3 * at + 3].T
+            found.append(mean_row(cost, metric="cost", **place))
+            found.append(rate_row(wrong, metric="error", **place))
+            found.append(rate_row(unsure, metric="low_confidence", **place))
         return found
 
     def paper_rows(self) -> Sequence[ReferenceRow]:
@@ -275,7 +277,7 @@ class SurveyCompetitive(Experiment):
             found.append(
                 ratio_row(cost, samples[:, 0], metric="competitive_ratio", seed=seed, **place)
             )
-            found.append(mean_row(wrong, metric="error", **place))
+            found.append(rate_row(wrong, metric="error", **place))
         return found
 
     def paper_rows(self) -> Sequence[ReferenceRow]:
