@@ -55,7 +55,7 @@ class Memory(NamedTuple):
     prior: float
 
 
-class Asking(NamedTuple):
+class SurveyTerms(NamedTuple):
     """What all policies of the family share: questions under way at a time (or ALL), and the price
     that a crowd which costs nothing is ranked at, as a share of the cheapest.
     """
@@ -64,17 +64,17 @@ class Asking(NamedTuple):
     free_price: float
 
 
-class Settings(NamedTuple):
+class TermsOnly(NamedTuple):
     """The parameters of a policy that has only those of the family."""
 
-    asking: Asking
+    terms: SurveyTerms
 
 
 class Params(NamedTuple):
     """How votes are remembered."""
 
     memory: Memory
-    asking: Asking
+    terms: SurveyTerms
 
 
 class Heard(NamedTuple):
@@ -158,14 +158,14 @@ def next_of_few(book: Book, most: int, available: Array) -> int:
 
 
 @step
-def question_for(book: Book, asking: Asking, available: Array) -> int:
+def question_for(book: Book, terms: SurveyTerms, available: Array) -> int:
     """The question to ask about next; -1 if there is none.
 
     Where only a few may be under way and all wait for answers, somebody who is there need not wait:
     they are asked as if there were no such limit.
     """
-    if asking.open_at_once != ALL:
-        task = next_of_few(book, asking.open_at_once, available)
+    if terms.open_at_once != ALL:
+        task = next_of_few(book, terms.open_at_once, available)
         if task >= 0:
             return task
     return next_question(book, available)
@@ -183,12 +183,12 @@ def price_unit(book: Book) -> float:
 
 
 @step
-def ranked_price(book: Book, worker: int, unit: float, asking: Asking) -> float:
+def ranked_price(book: Book, worker: int, unit: float, terms: SurveyTerms) -> float:
     """Price relative to the cheapest; an index divides by its root, so never zero."""
     price = book.workers[worker, c.PRICE]
     if price == unit:
         return 1.0
-    return price / unit if price > 0 else asking.free_price
+    return price / unit if price > 0 else terms.free_price
 
 
 @step
@@ -290,7 +290,7 @@ def ask_about_next(
     book: Book, state: Any, params: Any, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Ask a crowd about the question that is next."""
-    task = question_for(book, params.asking, available)
+    task = question_for(book, params.terms, available)
     if task < 0:
         return idle(book, available)
     propose_for(book, state, params, task, draw, available, out)
@@ -347,13 +347,13 @@ class SurveyPolicy(KernelPolicy, Explains, AsksCrowds, Cautions):
             "a crowd has shown"
         ]
 
-    def asking(self) -> Asking:
+    def terms(self) -> SurveyTerms:
         """What the family shares, as plain numbers."""
-        return Asking(self.open_at_once or ALL, float(self.free_price))
+        return SurveyTerms(self.open_at_once or ALL, float(self.free_price))
 
     def params(self) -> Any:
         """As plain numbers."""
-        return Settings(self.asking())
+        return TermsOnly(self.terms())
 
 
 @dataclass(frozen=True)
@@ -387,7 +387,7 @@ class LearningPolicy(SurveyPolicy):
 
     def params(self) -> Any:
         """As plain numbers."""
-        return Params(self.memory(), self.asking())
+        return Params(self.memory(), self.terms())
 
     def start(self, problem: Problem, ledger: Ledger) -> State:
         """No votes yet."""
@@ -407,7 +407,7 @@ class LearningPolicy(SurveyPolicy):
     ) -> list[Score]:
         """Votes, gap and index of every crowd on the question that is next."""
         book = ledger.book
-        task = int(question_for(book, self.asking(), available))
+        task = int(question_for(book, self.terms(), available))
         if task < 0:
             return []
         found = []

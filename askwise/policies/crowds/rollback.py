@@ -15,7 +15,7 @@ from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.crowds.common import Asking, SurveyPolicy, may_ask, question_for
+from askwise.policies.crowds.common import SurveyPolicy, SurveyTerms, may_ask, question_for
 from askwise.policies.crowds.non_adaptive import draw_by_price
 
 # Columns of `stages` (one row a question): the crowd to exploit (its index + 1, 0 while
@@ -39,7 +39,7 @@ class Params(NamedTuple):
     low_quality: float
     alpha: float
     smooth: bool
-    asking: Asking
+    terms: SurveyTerms
 
 
 @step
@@ -47,7 +47,7 @@ def choose(
     book: Book, state: Stages, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Explore until a crowd stands out, exploit that crowd, then explore again."""
-    task = question_for(book, params.asking, available)
+    task = question_for(book, params.terms, available)
     if task < 0:
         return idle(book, available)
     stages = state.stages
@@ -96,6 +96,11 @@ class ExploreExploitRollback(SurveyPolicy):
         How long to exploit, in explorations; 1 / ``low`` by default (the paper's conjecture).
     smooth : bool
         Whether the low-confidence rule rounds at random, as ``gap`` does.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes a ``composite`` rule of ``gap`` with the same quality.
 
@@ -135,7 +140,7 @@ class ExploreExploitRollback(SurveyPolicy):
     def params(self) -> Params:
         """As plain numbers."""
         alpha = 1.0 / self.low if self.alpha is None else float(self.alpha)
-        return Params(self.low * self.quality, alpha, self.smooth, self.asking())
+        return Params(self.low * self.quality, alpha, self.smooth, self.terms())
 
     def start(self, problem: Problem, ledger: Ledger) -> Stages:
         """All questions are explored first."""

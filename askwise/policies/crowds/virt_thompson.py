@@ -15,10 +15,10 @@ from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds import common
 from askwise.policies.crowds.common import (
-    Asking,
     Memory,
     SamplingPolicy,
     State,
+    SurveyTerms,
     largest,
     learn,
 )
@@ -28,7 +28,7 @@ class Params(NamedTuple):
     """How votes are remembered; what the family shares; whether a draw's accuracy is the reward."""
 
     memory: Memory
-    asking: Asking
+    terms: SurveyTerms
     by_accuracy: bool
 
 
@@ -102,7 +102,7 @@ def sampled_index(
     one nearest to a gap is asked, and the cheaper: so it is taken times the root.
     """
     gap = sampled_gap(book, state, params, task, worker, draw)
-    price = common.ranked_price(book, worker, unit, params.asking)
+    price = common.ranked_price(book, worker, unit, params.terms)
     return common.per_root(gap, price) if gap > 0.0 else gap * math.sqrt(price)
 
 
@@ -137,6 +137,11 @@ class VirtThompson(SamplingPolicy):
         Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
     prior : float
         The most answers that a crowd's record on closed questions is worth; 0: none.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. It never sees which one that is: the
     paper's curves for it come out only if the posterior is told.
@@ -179,4 +184,4 @@ class VirtThompson(SamplingPolicy):
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(self.memory(), self.asking(), self.reward == "accuracy")
+        return Params(self.memory(), self.terms(), self.reward == "accuracy")

@@ -11,10 +11,10 @@ from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds import common
 from askwise.policies.crowds.common import (
-    Asking,
     LearningPolicy,
     Memory,
     State,
+    SurveyTerms,
     choosing,
     largest,
     learn,
@@ -27,7 +27,7 @@ class Params(NamedTuple):
     exploration: float
     growing: bool
     memory: Memory
-    asking: Asking
+    terms: SurveyTerms
 
 
 @step
@@ -57,7 +57,7 @@ def virtual_index(
     if params.growing:
         # t counts from 1, with what is out as the N do: the round that is about to be.
         width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
-    price = common.ranked_price(book, worker, unit, params.asking)
+    price = common.ranked_price(book, worker, unit, params.terms)
     if asked <= 0.0:
         # Beside a free crowd one that was never asked ranks as if its first answer were in (which
         # has a gap of 1), so that money is spent only where free answers disappoint.
@@ -84,6 +84,11 @@ class VirtUcb(LearningPolicy):
         Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
     prior : float
         The most answers that a crowd's record on closed questions is worth; 0: none.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. Deterministic given the answers. A crowd
     that costs nothing is ranked at ``free_price``, so that it is not asked for ever; beside it a
@@ -130,4 +135,4 @@ class VirtUcb(LearningPolicy):
     def params(self) -> Params:
         """As plain numbers."""
         growing = self.schedule == "log"
-        return Params(float(self.exploration), growing, self.memory(), self.asking())
+        return Params(float(self.exploration), growing, self.memory(), self.terms())

@@ -13,7 +13,7 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds import grid
-from askwise.policies.crowds.common import Asking, SurveyPolicy, choosing, price_unit
+from askwise.policies.crowds.common import SurveyPolicy, SurveyTerms, choosing, price_unit
 from askwise.policies.crowds.grid import CROWDS, PHASE, PLAYED, State, phase_at, shares_of
 from askwise.policies.crowds.non_adaptive import draw_crowd
 
@@ -22,7 +22,7 @@ class Params(NamedTuple):
     """Whether the grid is zoomed into, rather than taken as a whole; what the family shares."""
 
     zoom: bool
-    asking: Asking
+    terms: SurveyTerms
 
 
 @step
@@ -46,7 +46,7 @@ def arm_to_play(book: Book, state: State, params: Params, task: int, asked: int)
 
 @kernel
 def play_ucb1(book: Book, state: State, params: Params, task: int, phase: int) -> int:
-    """UCB1 on the empirical gaps of all mixtures of the grid, per root of price."""
+    """UCB1 on the empirical gaps, per root of price, of all mixtures of the grid."""
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     parts = grid.uniform_parts(crowds, phase)
     shares = np.empty(crowds)
@@ -62,7 +62,7 @@ def play_ucb1(book: Book, state: State, params: Params, task: int, phase: int) -
             return arm
         shares_of(arm, parts, crowds, shares)
         bonus = math.sqrt(2.0 * math.log(played) / times)
-        price = grid.mean_price(book, shares, unit, params.asking)
+        price = grid.mean_price(book, shares, unit, params.terms)
         index = grid.gap_of(state.arms, task, arm, options) / math.sqrt(price) + bonus
         if index > best_index:
             best, best_index = arm, index
@@ -102,7 +102,7 @@ def zoom(book: Book, state: State, params: Params, task: int, phase: int) -> int
     for arm in range(count):
         times = state.arms[task, arm, PLAYED]
         if times > 0.0:
-            price = grid.mean_price(book, shares[arm], unit, params.asking)
+            price = grid.mean_price(book, shares[arm], unit, params.terms)
             gap = grid.gap_of(state.arms, task, arm, options)
             index = gap / math.sqrt(price) + 2.0 * radius(phase, times)
             if index > best_index:
@@ -175,7 +175,16 @@ class VirtUniform(GridPolicy):
 
     Phases last 2, 4, 8, ... asks. In each, all mixtures whose shares are multiples of a
     granularity of about 2^(-phase / (crowds + 2)) are arms; an arm's reward is the empirical gap
-    of the answers drawn from it in this phase, per root of its mean price.
+    of the answers drawn from it in this phase, per root of its mean price. UCB1's bonus is added to
+    that, not divided: it would keep dear mixtures from being tried.
+
+    Parameters
+    ----------
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. Goes with ``gap`` (rule (3): all answers
     as one source).
@@ -203,13 +212,13 @@ class VirtUniform(GridPolicy):
     """
 
     rule: ClassVar[str] = (
-        "of the question asked least, take the mixture of crowds with the largest gap plus "
-        "UCB1's bonus, and draw a crowd from it"
+        "of the question asked least, take the mixture of crowds with the largest gap per root of "
+        "price plus UCB1's bonus, and draw a crowd from it"
     )
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(False, self.asking())
+        return Params(False, self.terms())
 
 
 @policies.register("virt-zooming")
@@ -218,8 +227,16 @@ class VirtZooming(GridPolicy):
     """Zoom into the mixtures of crowds that look best: VirtUniform's second variant.
 
     Phases last 2, 4, 8, ... asks. An arm covers all mixtures within its confidence radius; one
-    that nothing covers is tried, else the arm with the largest gap plus twice its radius. So
-    the grid is tried finely only where it pays.
+    that nothing covers is tried, else the arm with the largest gap per root of its mean price plus
+    twice its radius. So the grid is tried finely only where it pays.
+
+    Parameters
+    ----------
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. Goes with ``gap`` (rule (3): all answers
     as one source).
@@ -241,9 +258,9 @@ class VirtZooming(GridPolicy):
 
     rule: ClassVar[str] = (
         "of the question asked least, take a mixture of crowds that no tried one covers, else "
-        "that with the largest gap plus twice its radius, and draw a crowd from it"
+        "that with the largest gap per root of price plus twice its radius, and draw a crowd of it"
     )
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(True, self.asking())
+        return Params(True, self.terms())
