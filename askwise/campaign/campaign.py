@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -25,7 +26,7 @@ from askwise.core.pilot import PilotTerms
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
 from askwise.core.screening import ScreeningTerms
 from askwise.core.text import check_text
-from askwise.policies import LimitsSize, Policy
+from askwise.policies import Cautions, LimitsSize, Policy
 from askwise.store import Store, open_store
 
 
@@ -134,6 +135,9 @@ class Campaign(RevisableCampaign):
         spec = make_spec(raw)
         if isinstance(spec.policy, LimitsSize):
             spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
+        if isinstance(spec.policy, Cautions):
+            for caution in spec.policy.cautions(spec.problem):
+                logging.getLogger(__name__).warning("%s", caution)
         made = check_name(name)
         if clock is not None and not callable(clock):
             raise InvalidProblem(

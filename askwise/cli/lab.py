@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -114,10 +115,20 @@ def run_experiment(
         tell("drawing", 1, 1)
     if as_json:
         sys.stdout.write(results.to_json())
+        _end_by(results.failures)
         return
     if output.for_people():
         _show_results(experiment, results)
     print(out / name / "report.html")
+    _end_by(results.failures)
+
+
+def _end_by(failures: Sequence[str]) -> None:
+    """Say which cells are missing, and end with 1 where some are."""
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    if failures:
+        raise typer.Exit(1)
 
 
 def _describe(name: str) -> dict[str, Any]:

@@ -53,7 +53,8 @@ def draw(
     metric : str
         Which rows to draw.
     log_x : bool
-        Logarithmic horizontal axis, for lines.
+        Logarithmic horizontal axis, for lines. What is not above 0 has no place on such an axis
+        and is left out, which the axis says; where nothing is above 0 the axis is linear.
     log_y : bool
         Logarithmic vertical axis, for lines: bounds far from the data then come into sight.
     kind : {"line", "bars"}
@@ -69,7 +70,11 @@ def draw(
     """
     rows = [row for row in results_rows if row.metric == metric]
     references = [row for row in reference or () if row.metric == metric]
-    _check(rows, references, metric, kind, log_x, log_y)
+    _check(rows, references, metric, kind)
+    if log_x:
+        log_x, rows, references, x_label = _above_0("x", rows, references, x_label)
+    if log_y:
+        log_y, rows, references, y_label = _above_0("mean", rows, references, y_label)
     if kind == "bars":
         measured = {row.series for row in rows}
         references = [
@@ -308,9 +313,19 @@ class _Sketch:
         return max(1, min(4, int(125 / (longest + 8))))
 
 
-def _check(
-    rows: Sequence[Row], references: Sequence[Row], metric: str, kind: str, log_x: bool, log_y: bool
-) -> None:
+def _above_0(
+    field: str, rows: list[Row], references: list[ReferenceRow], label: str
+) -> tuple[bool, list[Row], list[ReferenceRow], str]:
+    """What a log axis can show, and its label; all of it on a linear one where that is nothing."""
+    shown = [row for row in rows if getattr(row, field) > 0]
+    if not shown:
+        return False, rows, references, label
+    if len(shown) < len(rows):
+        label += " (values of 0 are not shown)"
+    return True, shown, [row for row in references if getattr(row, field) > 0], label
+
+
+def _check(rows: Sequence[Row], references: Sequence[Row], metric: str, kind: str) -> None:
     if kind not in ("line", "bars"):
         refuse("kind", repr(kind), "line or bars")
     if not rows:
@@ -319,10 +334,6 @@ def _check(
         for cell, count in Counter((row.panel, row.series, row.x) for row in every).items():
             if count > 1:
                 refuse("rows", f"two values at {cell}", "one value a panel, series and x")
-    for field, log in (("x", log_x), ("mean", log_y)):
-        least = min(getattr(row, field) for row in (*rows, *references))
-        if log and least <= 0:
-            refuse(field, least, "above 0 on a log axis")
 
 
 def _of(rows: Iterable[_AnyRow], panel: str, series: str) -> list[_AnyRow]:

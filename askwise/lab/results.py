@@ -12,7 +12,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from askwise.campaign.views.quality import clopper_pearson
 from askwise.core.errors import InvalidParameter
 from askwise.core.files import write_atomic
 from askwise.figures.rows import Row, refuse
@@ -35,18 +36,25 @@ _COLUMNS = tuple(column.name for column in fields(Row))
 
 @dataclass(frozen=True)
 class Results:
-    """All rows of one run of an experiment, with what it takes to run it again."""
+    """All rows of one run of an experiment, with what it takes to run it again.
+
+    ``failures`` says of each cell that could not be computed why; it is in no file where there is
+    none.
+    """
 
     experiment: str
     seed: int
     reps: int
     params: Mapping[str, Any] = field(default_factory=dict)
     rows: Sequence[Row] = ()
+    failures: Sequence[str] = ()
 
     def to_json(self) -> str:
         """One row a line: small differences between two runs stay small differences of text."""
         head = {name: getattr(self, name) for name in ("experiment", "seed", "reps")}
         head["params"] = dict(self.params)
+        if self.failures:
+            head["failures"] = list(self.failures)
         try:
             text = json.dumps(head, indent=2, ensure_ascii=False, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -66,11 +74,13 @@ class Results:
             loaded = json.loads(text, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             raise InvalidParameter(f"results are not valid JSON: {error}") from error
+        failures = loaded.pop("failures", ()) if isinstance(loaded, dict) else ()
         head = _exactly(loaded, ("experiment", "seed", "reps", "params", "rows"), "results")
         rows = tuple(
             Row(**_exactly(row, _COLUMNS, f"rows[{at}]")) for at, row in enumerate(head["rows"])
         )
-        return cls(head["experiment"], head["seed"], head["reps"], head["params"], rows)
+        facts = (head["experiment"], head["seed"], head["reps"], head["params"])
+        return cls(*facts, rows, tuple(failures))
 
     def write_json(self, path: str | os.PathLike[str]) -> Path:
         """Write ``results.json``, whole or not at all."""
@@ -112,6 +122,30 @@ def mean_row(values: npt.ArrayLike, *, series: str, x: float, metric: str, panel
         quantile = float(scipy.special.stdtrit(n - 1, 0.5 + CONFIDENCE / 2))
         half = quantile * float(sample.std(ddof=1)) / math.sqrt(n)
     return Row(panel, series, x, metric, mean, mean - half, mean + half, n)
+
+
+def rate_row(values: npt.ArrayLike, *, series: str, x: float, metric: str, panel: str = "") -> Row:
+    """The mean of values between 0 and 1, with an interval that stays there.
+
+    Of values that are 0 or 1 it is Clopper and Pearson's, which is honest for none and for all; of
+    others Student's, cut off at 0 and 1.
+
+    Examples
+    --------
+    >>> row = rate_row([0, 0, 0, 0], series="uniform", x=500, metric="error")
+    >>> row.mean, row.ci_low, round(row.ci_high, 4)
+    (0.0, 0.0, 0.6024)
+    """
+    sample = _sample("values", values)
+    outside = sample[(sample < 0) | (sample > 1)]
+    if outside.size:
+        refuse("values", float(outside[0]), "between 0 and 1")
+    row = mean_row(sample, series=series, x=x, metric=metric, panel=panel)
+    if row.n > 1 and np.isin(sample, (0.0, 1.0)).all():
+        low, high = map(float, clopper_pearson(int(sample.sum()), row.n))
+    else:
+        low, high = max(0.0, row.ci_low), min(1.0, row.ci_high)
+    return replace(row, ci_low=min(low, row.mean), ci_high=max(high, row.mean))
 
 
 def ratio_row(

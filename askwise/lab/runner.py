@@ -35,6 +35,8 @@ def run(
 ) -> Results:
     """Run every cell of an experiment.
 
+    A cell that can't be computed is left out and told of (``failures``), unless none can.
+
     Parameters
     ----------
     reps : int, optional
@@ -57,6 +59,7 @@ def run(
     # Compile here, once: the jobs then read the machine code from disk.
     _chunk(experiment, 0, cells[0], 0, 1, seed)
     gathered: list[dict[int, Array]] = [{} for _ in cells]
+    failed: dict[int, Exception] = {}
     done, total = 0, count * len(cells)
     progress("simulating", 0, total)
     parts = [
@@ -66,28 +69,53 @@ def run(
     ]
     with contextlib.closing(_spread(parts, backend, jobs, scheduler)) as computed:
         for at, first, samples in computed:
+            if isinstance(samples, Exception):
+                failed.setdefault(at, samples)
+                continue
             gathered[at][first] = samples
             done += len(samples)
             progress("simulating", done, total)
     rows: list[Row] = []
-    for cell, chunks in zip(cells, gathered, strict=True):
+    for at, (cell, chunks) in enumerate(zip(cells, gathered, strict=True)):
+        if at in failed:
+            continue
         # In the order of their replications, whatever came first.
         stacked = np.concatenate([chunks[first] for first in sorted(chunks)])
         assert len(stacked) == count
-        rows.extend(experiment.rows(cell, stacked, seed))
-    return Results(experiment.name, seed, count, asdict(experiment), tuple(rows))
+        try:
+            rows.extend(experiment.rows(cell, stacked, seed))
+        except Exception as error:
+            failed[at] = error
+    if len(failed) == len(cells):
+        raise next(iter(failed.values()))
+    failures = tuple(
+        f"Left out, as it could not be computed: {cells[at].panel or 'x'} at {cells[at].x:g} "
+        f"({_reason(failed[at])})."
+        for at in sorted(failed)
+    )
+    return Results(experiment.name, seed, count, asdict(experiment), tuple(rows), failures)
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 def _chunk(
     experiment: Experiment, at: int, cell: Cell, first: int, last: int, seed: int
-) -> tuple[int, int, Array]:
-    with in_bulk(experiment.name):
-        return at, first, experiment.samples(cell, seed, first, last)
+) -> tuple[int, int, Array | Exception]:
+    """Some replications of a cell, or why there are none: the other cells are computed all the
+    same.
+    """
+    try:
+        with in_bulk(experiment.name):
+            return at, first, experiment.samples(cell, seed, first, last)
+    except Exception as error:
+        return at, first, error
 
 
 def _spread(
     parts: Sequence[tuple[Any, ...]], backend: str, jobs: int, scheduler: str | None
-) -> Generator[tuple[int, int, Array], None, None]:
+) -> Generator[tuple[int, int, Array | Exception], None, None]:
     """Compute parts where they are to be computed, in any order."""
     if backend == "loky" and jobs == 1:
         yield from starmap(_chunk, parts)
@@ -144,12 +172,13 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
     """Write results.csv, results.json, figure.png, figure.svg and report.html; returns the page."""
     directory = out / experiment.name
     directory.mkdir(parents=True, exist_ok=True)
-    paper = list(experiment.paper_rows())
     names = {row.series: row.series.split("(")[0] for row in results.rows}
     highlight = [label for label, name in names.items() if name in experiment.ours]
     # What was computed is kept, also where something can't be drawn.
     results.write_csv(directory / "results.csv")
     results.write_json(directory / "results.json")
+    paper = list(experiment.paper_rows())
+    notes = [*results.failures]
     measured = {row.metric for row in results.rows}
     drawn: list[tuple[str, str]] = []
     for number, wanted in enumerate(experiment.figures):
@@ -157,17 +186,21 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
             # Such as errors among tasks called done, where no policy says which are.
             continue
         how = asdict(wanted)
-        figure = report.draw(
-            directory,
-            how.pop("caption"),
-            [row for row in results.rows if not experiment.drawn_as_reference(row)],
-            "figure" if number == 0 else f"figure-{number + 1}",
-            title=experiment.title,
-            reference=_reference(experiment, results.rows, paper, wanted.metric),
-            highlight=highlight,
-            **how,
-        )
-        drawn.append(figure)
+        try:
+            figure = report.draw(
+                directory,
+                how.pop("caption"),
+                [row for row in results.rows if not experiment.drawn_as_reference(row)],
+                "figure" if number == 0 else f"figure-{number + 1}",
+                title=experiment.title,
+                reference=_reference(experiment, results.rows, paper, wanted.metric),
+                highlight=highlight,
+                **how,
+            )
+        except Exception as error:
+            notes.append(f"The figure of {wanted.metric} can't be drawn ({_reason(error)}).")
+        else:
+            drawn.append(figure)
     return report.write_report(
         directory,
         results,
@@ -175,7 +208,7 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
         summary=experiment.summary,
         figures=drawn,
         paper_rows=paper or None,
-        differences=experiment.differences(results.rows),
+        differences=[*notes, *experiment.differences(results.rows)],
         command=command,
         x_label=experiment.x_label,
     )

@@ -134,6 +134,14 @@ class LimitsSize(metaclass=ABCMeta):
             )
 
 
+class Cautions(metaclass=ABCMeta):
+    """Knows campaigns in which it may disappoint."""
+
+    @abstractmethod
+    def cautions(self, problem: Problem) -> list[str]:
+        """What who creates a campaign should know of it, in sentences; logged as warnings."""
+
+
 class PlansForAll:
     """Decides on a plan for all who joined: ``ask(workers=)`` restricts only the handing out."""
 

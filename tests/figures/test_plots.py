@@ -206,8 +206,18 @@ def test_what_can_not_be_drawn_is_refused() -> None:
         drawn(rows + rows[:1])
     with pytest.raises(InvalidParameter, match="kind"):
         drawn(rows, kind="pie")
-    with pytest.raises(InvalidParameter, match="log axis"):
-        drawn([Row("", "a", 0, "utility", 1, 1, 1, 1)], log_x=True)
+
+
+@pytest.mark.parametrize("axis", ["x", "y"])
+def test_what_is_not_above_0_is_left_off_a_log_axis_which_says_so(axis: str) -> None:
+    points = [(0, 1), (1, 1), (10, 2)] if axis == "x" else [(1, 0), (2, 1), (3, 2)]
+    rows = [Row("", "a", x, "utility", y, y, y, 1) for x, y in points]
+    figure = drawn(rows, **{f"log_{axis}": True})
+    assert len(figure.axes[0].lines[0].get_xdata()) == 2
+    assert "values of 0 are not shown" in svg_text(figure)
+    # Nothing is above 0: the axis is linear.
+    flat = drawn([Row("", "a", 0, "utility", 0, 0, 0, 1)], **{f"log_{axis}": True})
+    assert getattr(flat.axes[0], f"get_{axis}scale")() == "linear"
 
 
 def test_a_single_point_and_a_log_axis_can_be_drawn() -> None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from askwise.core.errors import InvalidParameter, UnknownPolicy
+from askwise.figures import Row
 from askwise.lab import experiments, with_settings
-from askwise.lab.results import Results
+from askwise.lab.experiment import Cell, Experiment, Figure
+from askwise.lab.results import Results, mean_row, rate_row
 from askwise.lab.runner import run, write
 
 SMALL = {"budgets": "200", "policies": "uniform,bounded-epsilon-first(epsilon=0.2)"}
@@ -155,3 +160,66 @@ def test_a_run_that_makes_no_sense_is_refused(arguments: dict[str, object], fiel
     with pytest.raises(InvalidParameter) as caught:
         run(with_settings("bounded-table1", SMALL), **{"reps": 1, **arguments})  # type: ignore[arg-type]
     assert caught.value.field == field
+
+
+@dataclass(frozen=True)
+class Rough(Experiment):
+    """Three cells, of which some can't be computed or summed up."""
+
+    broken: tuple[float, ...] = (2.0,)
+    title: ClassVar[str] = "Rough"
+    figures: ClassVar[tuple[Figure, ...]] = (
+        Figure("rate", "x", "rate", "The rate.", log_y=True),
+        Figure("cost", "x", "cost", "The cost.", kind="pie"),  # type: ignore[arg-type]
+    )
+    name: ClassVar[str] = "rough"
+
+    def cells(self) -> list[Cell]:
+        return [Cell("", x) for x in (1.0, 2.0, 3.0)]
+
+    def sample(self, cell: Cell, seed: int, replication: int) -> np.ndarray:
+        if cell.x in self.broken:
+            raise ZeroDivisionError("no crowd\nat all")
+        return np.array([0.0 if cell.x == 1.0 else float(replication % 2), cell.x])
+
+    def rows(self, cell: Cell, samples: np.ndarray, seed: int) -> list[Row]:
+        return [
+            rate_row(samples[:, 0], series="a", x=cell.x, metric="rate"),
+            mean_row(samples[:, 1], series="a", x=cell.x, metric="cost"),
+        ]
+
+
+def test_a_cell_that_fails_is_left_out_and_told_of(tmp_path: Path) -> None:
+    found = run(Rough(), reps=4)
+    assert {row.x for row in found.rows} == {1.0, 3.0}
+    (told,) = found.failures
+    assert told == ("Left out, as it could not be computed: x at 2 (ZeroDivisionError: no crowd).")
+    page = write(Rough(), found, tmp_path, "askwise lab run rough").read_text()
+    assert "ZeroDivisionError: no crowd" in page
+    assert Results.read_json(tmp_path / "rough" / "results.json") == replace(
+        found, params={"broken": [2.0]}
+    )
+
+
+def test_the_first_cell_may_fail_and_not_all() -> None:
+    assert {row.x for row in run(Rough((1.0,)), reps=2).rows} == {2.0, 3.0}
+    with pytest.raises(ZeroDivisionError):
+        run(Rough((1.0, 2.0, 3.0)), reps=2)
+
+
+def test_tables_are_written_also_where_a_figure_can_not_be_drawn(tmp_path: Path) -> None:
+    found = run(Rough(()), reps=4)
+    page = write(Rough(()), found, tmp_path, "askwise lab run rough").read_text()
+    # A rate of 0 has no place on its log axis, which says so; the figure of kind pie is none.
+    assert "values of 0 are not shown" in page
+    assert "The figure of cost can&#39;t be drawn" in page
+    assert (tmp_path / "rough" / "results.csv").exists()
+    assert (tmp_path / "rough" / "figure.svg").exists()
+
+
+def test_the_survey_of_one_crowd_is_written_though_no_question_ends_wrong(tmp_path: Path) -> None:
+    experiment = with_settings("survey-single", {"qualities": "1,3"})
+    found = run(experiment, reps=5, seed=0)
+    assert any(row.metric == "error" and row.mean == 0 for row in found.rows)
+    assert all(0 <= row.ci_low <= row.ci_high <= 1 for row in found.rows if row.metric == "error")
+    write(experiment, found, tmp_path, "askwise lab run survey-single")

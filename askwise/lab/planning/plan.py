@@ -134,11 +134,15 @@ class Funds(Jsonable):
         The chance that it suffices for all questions.
     finished : Estimate
         How many questions it finishes: expected, and the 80% range.
+    in_turn : Estimate or None
+        How many it would finish if all open questions were asked about in turn, where the plan has
+        them finished one after the other as that finishes more; else None.
     """
 
     amount: Decimal
     chance: Share
     finished: Estimate
+    in_turn: Estimate | None = None
 
 
 class PlanPoint(NamedTuple):
@@ -306,6 +310,12 @@ def _remarks(plan: Plan) -> list[str]:
             )
         else:
             found.append("Whether the error is above the target is not certain: give more runs.")
+    if plan.funds is not None and plan.funds.in_turn is not None:
+        found.append(
+            "The budget is short: the plan finishes one question after the other (open_at_once = "
+            f"1), about {plan.funds.finished.mean:.0f} of {plan.questions}. Asked about in turn, "
+            f"about {plan.funds.in_turn.mean:.0f} would be finished."
+        )
     if plan.unsure > 0:
         horizon = plan.horizon
         at_limit = f", most of them at the horizon of {horizon} answers" if horizon else ""

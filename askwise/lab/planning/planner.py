@@ -20,6 +20,7 @@ from askwise.lab.planning.ranges import MIDDLE, middle
 from askwise.lab.planning.search import Chosen, Dial, Value
 from askwise.lab.simulate import Progress, check_budget, check_seed, unseen
 from askwise.policies import AwaitsTruth, KnowsTruth, Policy, policies
+from askwise.policies.crowds.common import SurveyPolicy
 from askwise.stopping import StoppingRule
 
 TARGET = 0.05
@@ -59,7 +60,8 @@ def plan(
     policy, rule : labels
         ``name`` or ``name(parameter=value)``. A rule whose label sets the dial is planned so.
     budget : amount, optional
-        Then the plan says whether it will do, and how many questions it finishes.
+        Then the plan says whether it will do, and how many questions it finishes. If it finishes
+        more of them one after the other than in turn, the policy is told so (``open_at_once``).
     horizon : int, optional
         The most answers to a question; 1000 for rules that could go on for ever.
     runs : int
@@ -94,7 +96,10 @@ def plan(
     else:
         assert target_error is not None
         found = _searched(drawn, asking, chosen, target_error, progress)
-    funds = None if cap is None else _funds(drawn, found.sample, questions, cap)
+    funds = None
+    if cap is not None:
+        funds = _funds(drawn, found.sample, questions, cap)
+        found, funds = _ordered(drawn, found, questions, cap, funds)
     return _plan(drawn, found, questions, target_error, funds)
 
 
@@ -287,7 +292,7 @@ def _sums(spent: Array, size: int, rng: np.random.Generator) -> Array:
 
 
 def _funds(drawn: Drawn, sample: Sample, questions: int, budget: int) -> Funds:
-    """How far a budget goes: campaigns ask about all open questions in turn, not one by one."""
+    """How far a budget goes where all open questions are asked about in turn."""
     rng = np.random.default_rng([drawn.seed, 2])
     _, totals = _totals(sample.spent, questions, rng)
     runs, counts = len(sample.spent), sample.answers.sum(axis=1)
@@ -310,3 +315,23 @@ def _funds(drawn: Drawn, sample: Sample, questions: int, budget: int) -> Funds:
             left = budget - (sums[turns - 1, at] if turns else 0.0)
             finished[at] += np.floor(closed[turns, at] * left / paid[turns, at])
     return Funds(from_micro(budget), float((totals[-1] <= budget).mean()), middle(finished))
+
+
+def _ordered(
+    drawn: Drawn, found: _Found, questions: int, budget: int, in_turn: Funds
+) -> tuple[_Found, Funds]:
+    """Have questions finished one after the other where that finishes more of them."""
+    policy = found.policy
+    if not isinstance(policy, SurveyPolicy) or policy.open_at_once is not None:
+        return found, in_turn
+    rng = np.random.default_rng([drawn.seed, 3])
+    spent = found.sample.spent
+    finished = np.zeros(_BUDGET_DRAWS)
+    for at in range(_BUDGET_DRAWS):
+        costs = np.cumsum(spent[rng.integers(0, len(spent), questions)])
+        finished[at] = np.searchsorted(costs, budget, side="right")
+    one_by_one = middle(finished)
+    if one_by_one.mean <= in_turn.finished.mean:
+        return found, in_turn
+    funds = replace(in_turn, finished=one_by_one, in_turn=in_turn.finished)
+    return replace(found, policy=replace(policy, open_at_once=1)), funds

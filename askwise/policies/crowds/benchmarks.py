@@ -49,6 +49,7 @@ class Omniscient(DrawingPolicy, KnowsTruth):
     truth: Truth = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "truth", tuple(_distribution(row) for row in _rows(self.truth)))
         if len({len(row) for row in self.truth}) > 1:
             raise _wrong("truth has rows of different lengths")
@@ -75,7 +76,8 @@ class Omniscient(DrawingPolicy, KnowsTruth):
     def prices(self, ledger: Ledger) -> Array:
         """Prices of the crowds it was told about."""
         unit = price_unit(ledger.book)
-        return np.array([ranked_price(ledger.book, at, unit) for at in range(len(self.truth))])
+        crowds, terms = range(len(self.truth)), self.terms()
+        return np.array([ranked_price(ledger.book, at, unit, terms) for at in crowds])
 
     def spread(self, ledger: Ledger, weights: Array) -> Array:
         """Weights of all crowds: none for those it was told nothing about."""
@@ -96,6 +98,11 @@ class BestCrowd(Omniscient):
     ----------
     truth : list of distributions
         Of each crowd, in the order of the workers, over the options; the right one is on top.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that the truth is known: a benchmark for the lab, refused without it.
 
@@ -136,6 +143,11 @@ class BestMixture(Omniscient, LimitsSize):
     ----------
     truth : list of distributions
         Of each crowd, in the order of the workers, over the options; the right one is on top.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that the truth is known: a benchmark for the lab, refused without it. Mixtures of up
     to three crowds are searched, which is exact for up to four options; 300,000 are the limit.

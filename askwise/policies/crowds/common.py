@@ -7,30 +7,34 @@ question again and again, each time somebody else answers.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from askwise.core.checks import real
+from askwise.core.checks import real, whole
 from askwise.core.compiling import bind
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.core.records import by_reference
-from askwise.kernels import Array, Draw, Fact, step
+from askwise.core.registry import LATER
+from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.kernels.votes import answers_in, two_largest
 from askwise.ledger import Book, Ledger, Proposal, cell_of, idle, may_put, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.queries import ahead, at_hand, next_task
 from askwise.policies.base import Axes, KernelPolicy
-from askwise.policies.capabilities import AsksCrowds, Explains, LimitsSize, Score
+from askwise.policies.capabilities import AsksCrowds, Cautions, Explains, LimitsSize, Score
 
 PAPER = "004"
 
 
-FREE = 0.01
-"""A crowd that costs nothing is ranked as if it cost this share of the cheapest price."""
+FREE_PRICE = 0.25
+"""A crowd that costs nothing is ranked at this share of the cheapest price, unless one says so."""
+
+ALL = 0
+"""Instead of a number of questions under way at a time: all that are open."""
 
 # Columns of `shown`: answers to questions closed since, and how many of them were right.
 SEEN, RIGHT = range(2)
@@ -51,10 +55,26 @@ class Memory(NamedTuple):
     prior: float
 
 
+class SurveyTerms(NamedTuple):
+    """What all policies of the family share: questions under way at a time (or ALL), and the price
+    that a crowd which costs nothing is ranked at, as a share of the cheapest.
+    """
+
+    open_at_once: int
+    free_price: float
+
+
+class TermsOnly(NamedTuple):
+    """The parameters of a policy that has only those of the family."""
+
+    terms: SurveyTerms
+
+
 class Params(NamedTuple):
     """How votes are remembered."""
 
     memory: Memory
+    terms: SurveyTerms
 
 
 class Heard(NamedTuple):
@@ -96,6 +116,62 @@ def next_question(book: Book, available: Array) -> int:
 
 
 @step
+def is_ready(book: Book, task: int, available: Array) -> bool:
+    """Whether no answer to a question is out, and somebody can be asked about it now."""
+    if book.tasks[task, c.TASK_ASKED] > book.tasks[task, c.TASK_ANSWERED]:
+        return False
+    money = money_left(book.totals)
+    for worker in range(book.totals[c.WORKERS]):
+        if may_ask(book, task, worker, money, available):
+            return True
+    return False
+
+
+@kernel
+def next_of_few(book: Book, most: int, available: Array) -> int:
+    """Of the first ``most`` open questions that are ready, the one asked least; -1 if none is.
+
+    In the tournament over questions a closed winner has only closed ones below it.
+    """
+    tasks, queue = book.tasks, book.queue
+    half = len(queue) // 2
+    stack = np.empty(128, np.int64)
+    stack[0] = 1
+    depth = 1
+    found = 0
+    best = -1
+    while depth > 0 and found < most:
+        depth -= 1
+        node = stack[depth]
+        task = queue[node]
+        if task < 0 or tasks[task, c.CLOSED] == 1:
+            continue
+        if node < half:
+            stack[depth] = 2 * node + 1
+            stack[depth + 1] = 2 * node
+            depth += 2
+        elif is_ready(book, task, available):
+            found += 1
+            if ahead(tasks, task, best):
+                best = task
+    return best
+
+
+@step
+def question_for(book: Book, terms: SurveyTerms, available: Array) -> int:
+    """The question to ask about next; -1 if there is none.
+
+    Where only a few may be under way and all wait for answers, somebody who is there need not wait:
+    they are asked as if there were no such limit.
+    """
+    if terms.open_at_once != ALL:
+        task = next_of_few(book, terms.open_at_once, available)
+        if task >= 0:
+            return task
+    return next_question(book, available)
+
+
+@step
 def price_unit(book: Book) -> float:
     """The cheapest price above zero; 0 if everything is free."""
     workers = book.workers
@@ -107,12 +183,12 @@ def price_unit(book: Book) -> float:
 
 
 @step
-def ranked_price(book: Book, worker: int, unit: float) -> float:
+def ranked_price(book: Book, worker: int, unit: float, terms: SurveyTerms) -> float:
     """Price relative to the cheapest; an index divides by its root, so never zero."""
     price = book.workers[worker, c.PRICE]
     if price == unit:
         return 1.0
-    return price / unit if price > 0 else FREE
+    return price / unit if price > 0 else terms.free_price
 
 
 @step
@@ -214,7 +290,7 @@ def ask_about_next(
     book: Book, state: Any, params: Any, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Ask a crowd about the question that is next."""
-    task = next_question(book, available)
+    task = question_for(book, params.terms, available)
     if task < 0:
         return idle(book, available)
     propose_for(book, state, params, task, draw, available, out)
@@ -234,12 +310,50 @@ without the compiler.
 
 
 @dataclass(frozen=True)
-class SurveyPolicy(KernelPolicy, Explains, AsksCrowds):
-    """Base of the family: questions with options, crowds that are asked again and again."""
+class SurveyPolicy(KernelPolicy, Explains, AsksCrowds, Cautions):
+    """Base of the family: questions with options, crowds that are asked again and again.
 
+    Parameters
+    ----------
+    open_at_once : int, optional
+        The most questions under way that wait for no answer. 1 finishes one question after the
+        other, so that money which does not do for all answers some; without it all open
+        questions are asked about in turn.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+    """
+
+    open_at_once: int | None = field(default=None, kw_only=True, metadata=LATER)
+    free_price: float = field(default=FREE_PRICE, kw_only=True, metadata=LATER)
     paper: ClassVar[str] = PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
     needs_budget: ClassVar[bool] = False
+    version: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        if self.open_at_once is not None:
+            whole(self.open_at_once, "open_at_once", least=1)
+        real(self.free_price, "free_price", "a share above 0 and at most 1", least=1e-6, most=1)
+
+    def cautions(self, problem: Problem) -> list[str]:
+        """A free crowd beside paid ones is asked more than it may be worth."""
+        free = [worker.id for worker in problem.workers if worker.micro == 0]
+        if not free or len(free) == len(problem.workers):
+            return []
+        return [
+            f"worker {free[0]!r} costs nothing and is asked as if they cost {self.free_price:g} of "
+            "the cheapest price (free_price): if their answers are guesses, rules that count all "
+            "answers alike, such as 'composite', err more; 'posterior' and 'e-process' weigh what "
+            "a crowd has shown"
+        ]
+
+    def terms(self) -> SurveyTerms:
+        """What the family shares, as plain numbers."""
+        return SurveyTerms(self.open_at_once or ALL, float(self.free_price))
+
+    def params(self) -> Any:
+        """As plain numbers."""
+        return TermsOnly(self.terms())
 
 
 @dataclass(frozen=True)
@@ -263,6 +377,7 @@ class LearningPolicy(SurveyPolicy):
     """The index, as a kernel that takes what ``index_of`` does."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         real(self.discount, "discount", "a factor above 0 and at most 1", least=1e-9, most=1)
         real(self.prior, "prior", "a number of answers, 0 or more", least=0)
 
@@ -272,7 +387,7 @@ class LearningPolicy(SurveyPolicy):
 
     def params(self) -> Any:
         """As plain numbers."""
-        return Params(self.memory())
+        return Params(self.memory(), self.terms())
 
     def start(self, problem: Problem, ledger: Ledger) -> State:
         """No votes yet."""
@@ -292,7 +407,7 @@ class LearningPolicy(SurveyPolicy):
     ) -> list[Score]:
         """Votes, gap and index of every crowd on the question that is next."""
         book = ledger.book
-        task = int(next_question(book, available))
+        task = int(question_for(book, self.terms(), available))
         if task < 0:
             return []
         found = []

@@ -62,7 +62,7 @@ def propose_most_telling(
     for worker in range(crowds):
         if common.may_ask(book, task, worker, money, available):
             told = telling(responses, worker, options, first, second)
-            told /= common.ranked_price(book, worker, unit)
+            told /= common.ranked_price(book, worker, unit, params.terms)
             if best < 0 or told > best_told:
                 best, best_told = worker, told
     propose(out, task, best, 1, np.nan)
@@ -85,6 +85,11 @@ class GlrDirected(SamplingPolicy):
         answer; below 1 for crowds that drift.
     prior : float
         The most answers that a crowd's record on closed questions is worth; 0: none.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. Designed jointly with ``joint-glr``;
     works with any rule.
@@ -127,4 +132,5 @@ class GlrDirected(SamplingPolicy):
         responses = np.empty((int(book.totals[c.WORKERS]), options))
         sample_responses(book, state, self.memory(), task, draw, responses)
         told = telling(responses, worker, options, first, second)
-        return float(told / common.ranked_price(book, worker, common.price_unit(book)))
+        unit = common.price_unit(book)
+        return float(told / common.ranked_price(book, worker, unit, self.terms()))

@@ -14,7 +14,7 @@ from askwise.kernels.votes import answers_in, lead_in
 from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.policies.crowds.common import ranked_price
+from askwise.policies.crowds.common import SurveyTerms, ranked_price
 
 MOST_POINTS = 64
 """A grid has at most so many points, or as many as there are crowds."""
@@ -103,11 +103,11 @@ def gap_of(arms: Array, task: int, arm: int, options: int) -> float:
 
 
 @kernel
-def mean_price(book: Book, shares: Array, unit: float) -> float:
+def mean_price(book: Book, shares: Array, unit: float, terms: SurveyTerms) -> float:
     """Price of a mixture's answer, relative to the cheapest crowd's."""
     price = 0.0
     for worker in range(book.totals[c.WORKERS]):
-        price += shares[worker] * ranked_price(book, worker, unit)
+        price += shares[worker] * ranked_price(book, worker, unit, terms)
     return price
 
 

@@ -49,7 +49,7 @@ def draw_from_best(
     money = money_left(book.totals)
     unit = common.price_unit(book)
     for worker in range(crowds):
-        prices[worker] = common.ranked_price(book, worker, unit)
+        prices[worker] = common.ranked_price(book, worker, unit, params.terms)
         if common.may_ask(book, task, worker, money, available):
             usable[worker] = 1
     scratch = np.empty(crowds)
@@ -76,6 +76,11 @@ class LpThompson(SamplingPolicy):
         Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
     prior : float
         The most answers that a crowd's record on closed questions is worth; 0: none.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. Goes with rules that see all answers as
     one source or join the crowds' evidence (``gap``, ``posterior``, ``joint-glr``). Mixtures of

@@ -13,10 +13,10 @@ from askwise.core.records import by_reference
 from askwise.kernels import Array, Draw, kernel, step, uniform
 from askwise.ledger import Book, Ledger, Proposal, cell_of, money_left, propose
 from askwise.ledger import columns as c
-from askwise.policies.base import Axes, Kernels, NoSettings, Nothing, learn_nothing, policies
+from askwise.policies.base import Axes, Kernels, Nothing, learn_nothing, policies
 from askwise.policies.capabilities import Score
 from askwise.policies.crowds import common
-from askwise.policies.crowds.common import SurveyPolicy, choosing, largest, may_ask
+from askwise.policies.crowds.common import SurveyPolicy, TermsOnly, choosing, largest, may_ask
 
 
 @by_reference
@@ -99,6 +99,11 @@ class NonAdaptive(DrawingPolicy):
     shares : mapping of crowd to weight, optional
         How often each crowd is drawn, relative to the others; crowds not named (or that join
         later) are drawn only when no other can be asked. Without it all are drawn equally often.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes nothing about quality and learns nothing.
 
@@ -127,6 +132,7 @@ class NonAdaptive(DrawingPolicy):
     rule: ClassVar[str] = "of the question asked least, ask a crowd drawn by its fixed share"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.shares is None:
             return
         if not isinstance(self.shares, Mapping):
@@ -173,7 +179,7 @@ def draw_by_price(
     weights = out.real[0]
     unit = common.price_unit(book)
     for worker in range(book.totals[c.WORKERS]):
-        weights[worker] = 1.0 / common.ranked_price(book, worker, unit)
+        weights[worker] = 1.0 / common.ranked_price(book, worker, unit, params.terms)
     draw_crowd(book, weights, task, uniform(draw, 0), available, out)
 
 
@@ -183,8 +189,16 @@ class RandRr(SurveyPolicy):
     """Draw the crowd for each answer with probability proportional to one over its price.
 
     Among all fixed distributions the one that does best against the worst question: spending is
-    then equal on all crowds (Theorem 5). A crowd that costs nothing is drawn as if it cost a
-    hundredth of the cheapest.
+    then equal on all crowds (Theorem 5). A crowd that costs nothing is drawn as if it cost
+    ``free_price`` times the cheapest.
+
+    Parameters
+    ----------
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes nothing about quality and learns nothing.
 
@@ -215,7 +229,7 @@ class RandRr(SurveyPolicy):
 
 @step
 def seldom_asked(
-    book: Book, state: Nothing, params: NoSettings, task: int, worker: int, unit: float, draw: Draw
+    book: Book, state: Nothing, params: TermsOnly, task: int, worker: int, unit: float, draw: Draw
 ) -> float:
     """Minus the number of times that a crowd was asked about a question."""
     cells, cell = book.cells, cell_of(book, task, worker)
@@ -228,6 +242,14 @@ class RoundRobin(SurveyPolicy):
     """Ask the crowds in turn, question by question.
 
     The crowd that was asked least about the question is next, the first of several.
+
+    Parameters
+    ----------
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes nothing about quality and learns nothing.
 

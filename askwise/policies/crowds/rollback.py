@@ -15,7 +15,7 @@ from askwise.ledger import Book, Ledger, Proposal, idle, money_left, propose
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Axes, Kernels, policies
-from askwise.policies.crowds.common import SurveyPolicy, may_ask, next_question
+from askwise.policies.crowds.common import SurveyPolicy, SurveyTerms, may_ask, question_for
 from askwise.policies.crowds.non_adaptive import draw_by_price
 
 # Columns of `stages` (one row a question): the crowd to exploit (its index + 1, 0 while
@@ -34,11 +34,12 @@ class Stages(NamedTuple):
 
 
 class Params(NamedTuple):
-    """C'_qty, how long to exploit (in explorations), smooth or not."""
+    """C'_qty, how long to exploit (in explorations), smooth or not; what the family shares."""
 
     low_quality: float
     alpha: float
     smooth: bool
+    terms: SurveyTerms
 
 
 @step
@@ -46,7 +47,7 @@ def choose(
     book: Book, state: Stages, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Explore until a crowd stands out, exploit that crowd, then explore again."""
-    task = next_question(book, available)
+    task = question_for(book, params.terms, available)
     if task < 0:
         return idle(book, available)
     stages = state.stages
@@ -95,6 +96,11 @@ class ExploreExploitRollback(SurveyPolicy):
         How long to exploit, in explorations; 1 / ``low`` by default (the paper's conjecture).
     smooth : bool
         Whether the low-confidence rule rounds at random, as ``gap`` does.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes a ``composite`` rule of ``gap`` with the same quality.
 
@@ -124,6 +130,7 @@ class ExploreExploitRollback(SurveyPolicy):
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         real(self.quality, "quality", "a number from 0 to a million", least=0, most=1e6)
         real(self.low, "low", "a share above 0 and at most 1", least=1e-9, most=1)
         if self.alpha is not None:
@@ -133,7 +140,7 @@ class ExploreExploitRollback(SurveyPolicy):
     def params(self) -> Params:
         """As plain numbers."""
         alpha = 1.0 / self.low if self.alpha is None else float(self.alpha)
-        return Params(self.low * self.quality, alpha, self.smooth)
+        return Params(self.low * self.quality, alpha, self.smooth, self.terms())
 
     def start(self, problem: Problem, ledger: Ledger) -> Stages:
         """All questions are explored first."""

@@ -1,17 +1,35 @@
 """Thompson's heuristic with virtual rewards: paper 004, algorithm 2."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+import math
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from askwise.core.checks import one_of
 from askwise.core.draws import beta, gamma
+from askwise.core.registry import LATER
 from askwise.kernels import Array, Draw, kernel, step
 from askwise.ledger import Book, Proposal, cell_of
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds import common
-from askwise.policies.crowds.common import Memory, Params, SamplingPolicy, State, largest, learn
+from askwise.policies.crowds.common import (
+    Memory,
+    SamplingPolicy,
+    State,
+    SurveyTerms,
+    largest,
+    learn,
+)
+
+
+class Params(NamedTuple):
+    """How votes are remembered; what the family shares; whether a draw's accuracy is the reward."""
+
+    memory: Memory
+    terms: SurveyTerms
+    by_accuracy: bool
 
 
 @step
@@ -48,16 +66,15 @@ def sampled_gap(
 ) -> float:
     """A draw of the crowd's gap from what is believed of it.
 
-    Two options: from Beta(1 + max, 1 + min) of the crowd's own votes, itself, as the paper has
-    it; it must not know which option is right, and takes the crowd's leader for it. (2 * draw - 1
-    would order crowds of one price alike, but may be negative, and a negative number per root of
-    price favours the dear.)
+    Two options: an accuracy is drawn from Beta(1 + max, 1 + min) of the crowd's own votes; it must
+    not know which option is right, and takes the crowd's leader for it. Its gap is 2 * draw - 1.
     """
     options = book.totals[c.OPTIONS]
     memory = params.memory
     if options == 2:
         said = common.heard(book, state, memory, task, worker)
-        return beta(draw, worker, 1.0 + said.top, 1.0 + said.second)
+        accuracy = beta(draw, worker, 1.0 + said.top, 1.0 + said.second)
+        return accuracy if params.by_accuracy else 2.0 * accuracy - 1.0
     cell = cell_of(book, task, worker)
     leader = first_leader(book, state, task, cell)
     total = 0.0
@@ -79,9 +96,14 @@ def sampled_gap(
 def sampled_index(
     book: Book, state: State, params: Params, task: int, worker: int, unit: float, draw: Draw
 ) -> float:
-    """A draw of the crowd's gap, per root of price."""
+    """A draw of the crowd's gap, per root of price.
+
+    A gap below 0 is none, and no price makes it worth more or less; of several such crowds the
+    one nearest to a gap is asked, and the cheaper: so it is taken times the root.
+    """
     gap = sampled_gap(book, state, params, task, worker, draw)
-    return common.per_root(gap, common.ranked_price(book, worker, unit))
+    price = common.ranked_price(book, worker, unit, params.terms)
+    return common.per_root(gap, price) if gap > 0.0 else gap * math.sqrt(price)
 
 
 largest_sample = largest(sampled_index)
@@ -101,15 +123,25 @@ def propose_largest_sample(
 class VirtThompson(SamplingPolicy):
     """Draw each crowd's gap from its posterior and ask the largest draw per root of price.
 
-    Two options: Beta(1 + votes of the crowd's leader, 1 + votes of the other). More: Dirichlet
-    (1 + votes), and the gap of the drawn distribution.
+    Two options: an accuracy from Beta(1 + votes of the crowd's leader, 1 + votes of the other), and
+    its gap, twice the accuracy less 1. More: Dirichlet (1 + votes), and the gap of the drawn
+    distribution.
 
     Parameters
     ----------
+    reward : "gap" or "accuracy"
+        What is divided by the root of price, with two options. ``accuracy`` is the draw itself, as
+        the paper words it: a coin then has half the reward of the best crowd, and one at a quarter
+        of its price is asked for ever. It is luckier where the best crowd is the cheap one.
     discount : float
         Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
     prior : float
         The most answers that a crowd's record on closed questions is worth; 0: none.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. It never sees which one that is: the
     paper's curves for it come out only if the posterior is told.
@@ -142,5 +174,14 @@ class VirtThompson(SamplingPolicy):
         "of the question asked least, draw each crowd's gap from what is believed of it and ask "
         "the largest draw per root of its price"
     )
+    reward: str = field(default="gap", kw_only=True, metadata=LATER)
     kernels: ClassVar[Kernels] = Kernels(common.choosing(propose_largest_sample), learn)
     ranks_by: ClassVar = sampled_index
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one_of(self.reward, "reward", ("gap", "accuracy"))
+
+    def params(self) -> Params:
+        """As plain numbers."""
+        return Params(self.memory(), self.terms(), self.reward == "accuracy")

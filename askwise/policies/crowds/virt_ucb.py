@@ -10,15 +10,36 @@ from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds import common
-from askwise.policies.crowds.common import LearningPolicy, Memory, State, choosing, largest, learn
+from askwise.policies.crowds.common import (
+    LearningPolicy,
+    Memory,
+    State,
+    SurveyTerms,
+    choosing,
+    largest,
+    learn,
+)
 
 
 class Params(NamedTuple):
-    """C of index (2); whether it grows as in the analysis; how votes are remembered."""
+    """C of index (2), whether it grows as in the analysis; memory, and what the family shares."""
 
     exploration: float
     growing: bool
     memory: Memory
+    terms: SurveyTerms
+
+
+@step
+def waits(book: Book, worker: int) -> bool:
+    """Whether a crowd costs money while another is there for nothing."""
+    workers = book.workers
+    if workers[worker, c.PRICE] == 0:
+        return False
+    for other in range(book.totals[c.WORKERS]):
+        if workers[other, c.JOINED] == 1 and workers[other, c.PRICE] == 0:
+            return True
+    return False
 
 
 @step
@@ -31,14 +52,17 @@ def virtual_index(
     """
     said = common.heard(book, state, params.memory, task, worker)
     asked = said.total + said.out
-    if asked <= 0.0:
-        return math.inf
     gap = (said.top - said.second) / said.total if said.total > 0.0 else 0.0
     width = params.exploration
     if params.growing:
         # t counts from 1, with what is out as the N do: the round that is about to be.
         width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
-    return common.per_root(gap + width / math.sqrt(asked), common.ranked_price(book, worker, unit))
+    price = common.ranked_price(book, worker, unit, params.terms)
+    if asked <= 0.0:
+        # Beside a free crowd one that was never asked ranks as if its first answer were in (which
+        # has a gap of 1), so that money is spent only where free answers disappoint.
+        return common.per_root(1.0 + width, price) if waits(book, worker) else math.inf
+    return common.per_root(gap + width / math.sqrt(asked), price)
 
 
 @policies.register("virt-ucb")
@@ -60,9 +84,15 @@ class VirtUcb(LearningPolicy):
         Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
     prior : float
         The most answers that a crowd's record on closed questions is worth; 0: none.
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. Deterministic given the answers. A crowd
-    that costs nothing is ranked as if it cost a hundredth of the cheapest.
+    that costs nothing is ranked at ``free_price``, so that it is not asked for ever; beside it a
+    crowd that costs money is not asked before free answers disappoint.
 
     Not where a mixture of crowds is far better than the best of them (three options or more that
     different crowds confuse differently: 004, Lemma 6): see ``lp-thompson``, ``glr-directed``.
@@ -104,4 +134,5 @@ class VirtUcb(LearningPolicy):
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(float(self.exploration), self.schedule == "log", self.memory())
+        growing = self.schedule == "log"
+        return Params(float(self.exploration), growing, self.memory(), self.terms())

@@ -13,15 +13,16 @@ from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds import grid
-from askwise.policies.crowds.common import SurveyPolicy, choosing, price_unit
+from askwise.policies.crowds.common import SurveyPolicy, SurveyTerms, choosing, price_unit
 from askwise.policies.crowds.grid import CROWDS, PHASE, PLAYED, State, phase_at, shares_of
 from askwise.policies.crowds.non_adaptive import draw_crowd
 
 
 class Params(NamedTuple):
-    """Whether the grid is zoomed into, rather than taken as a whole."""
+    """Whether the grid is zoomed into, rather than taken as a whole; what the family shares."""
 
     zoom: bool
+    terms: SurveyTerms
 
 
 @step
@@ -38,12 +39,14 @@ def arm_to_play(book: Book, state: State, params: Params, task: int, asked: int)
     phases = state.phases
     if phases[task, PHASE] != phase or phases[task, CROWDS] != crowds:
         return 0
-    return zoom(book, state, task, phase) if params.zoom else play_ucb1(book, state, task, phase)
+    if params.zoom:
+        return zoom(book, state, params, task, phase)
+    return play_ucb1(book, state, params, task, phase)
 
 
 @kernel
-def play_ucb1(book: Book, state: State, task: int, phase: int) -> int:
-    """UCB1 on the empirical gaps of all mixtures of the grid, per root of price."""
+def play_ucb1(book: Book, state: State, params: Params, task: int, phase: int) -> int:
+    """UCB1 on the empirical gaps, per root of price, of all mixtures of the grid."""
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     parts = grid.uniform_parts(crowds, phase)
     shares = np.empty(crowds)
@@ -59,15 +62,15 @@ def play_ucb1(book: Book, state: State, task: int, phase: int) -> int:
             return arm
         shares_of(arm, parts, crowds, shares)
         bonus = math.sqrt(2.0 * math.log(played) / times)
-        index = grid.gap_of(state.arms, task, arm, options) + bonus
-        index /= math.sqrt(grid.mean_price(book, shares, unit))
+        price = grid.mean_price(book, shares, unit, params.terms)
+        index = grid.gap_of(state.arms, task, arm, options) / math.sqrt(price) + bonus
         if index > best_index:
             best, best_index = arm, index
     return best
 
 
 @kernel
-def zoom(book: Book, state: State, task: int, phase: int) -> int:
+def zoom(book: Book, state: State, params: Params, task: int, phase: int) -> int:
     """The zooming algorithm: activate a mixture that no active one covers, else play the best.
 
     An active mixture covers all within its confidence radius, in the metric n * L1 in which the
@@ -99,8 +102,9 @@ def zoom(book: Book, state: State, task: int, phase: int) -> int:
     for arm in range(count):
         times = state.arms[task, arm, PLAYED]
         if times > 0.0:
-            index = grid.gap_of(state.arms, task, arm, options) + 2.0 * radius(phase, times)
-            index /= math.sqrt(grid.mean_price(book, shares[arm], unit))
+            price = grid.mean_price(book, shares[arm], unit, params.terms)
+            gap = grid.gap_of(state.arms, task, arm, options)
+            index = gap / math.sqrt(price) + 2.0 * radius(phase, times)
             if index > best_index:
                 best, best_index = arm, index
     return best
@@ -171,7 +175,16 @@ class VirtUniform(GridPolicy):
 
     Phases last 2, 4, 8, ... asks. In each, all mixtures whose shares are multiples of a
     granularity of about 2^(-phase / (crowds + 2)) are arms; an arm's reward is the empirical gap
-    of the answers drawn from it in this phase, per root of its mean price.
+    of the answers drawn from it in this phase, per root of its mean price. UCB1's bonus is added to
+    that, not divided: it would keep dear mixtures from being tried.
+
+    Parameters
+    ----------
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. Goes with ``gap`` (rule (3): all answers
     as one source).
@@ -199,13 +212,13 @@ class VirtUniform(GridPolicy):
     """
 
     rule: ClassVar[str] = (
-        "of the question asked least, take the mixture of crowds with the largest gap plus "
-        "UCB1's bonus, and draw a crowd from it"
+        "of the question asked least, take the mixture of crowds with the largest gap per root of "
+        "price plus UCB1's bonus, and draw a crowd from it"
     )
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(False)
+        return Params(False, self.terms())
 
 
 @policies.register("virt-zooming")
@@ -214,8 +227,16 @@ class VirtZooming(GridPolicy):
     """Zoom into the mixtures of crowds that look best: VirtUniform's second variant.
 
     Phases last 2, 4, 8, ... asks. An arm covers all mixtures within its confidence radius; one
-    that nothing covers is tried, else the arm with the largest gap plus twice its radius. So
-    the grid is tried finely only where it pays.
+    that nothing covers is tried, else the arm with the largest gap per root of its mean price plus
+    twice its radius. So the grid is tried finely only where it pays.
+
+    Parameters
+    ----------
+    open_at_once : int, optional
+        The most questions under way that wait for no answer: 1 finishes one after the other. All
+        open questions in turn without it.
+    free_price : float
+        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
 
     Assumes that all crowds have the same right option. Goes with ``gap`` (rule (3): all answers
     as one source).
@@ -237,9 +258,9 @@ class VirtZooming(GridPolicy):
 
     rule: ClassVar[str] = (
         "of the question asked least, take a mixture of crowds that no tried one covers, else "
-        "that with the largest gap plus twice its radius, and draw a crowd from it"
+        "that with the largest gap per root of price plus twice its radius, and draw a crowd of it"
     )
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(True)
+        return Params(True, self.terms())

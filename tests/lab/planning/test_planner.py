@@ -11,6 +11,7 @@ import pytest
 
 from askwise import Batch, Campaign
 from askwise.core.errors import AskwiseError
+from askwise.core.registry import from_label
 from askwise.data import Beliefs, Crowd, QuestionKind
 from askwise.lab.loop import CLOSED_CODE
 from askwise.lab.planning import search
@@ -75,14 +76,14 @@ def test_a_free_crowd_costs_nothing() -> None:
     assert made.funds.chance == 1
 
 
-def closed_by_campaign(questions: int, answers: int, budget: int) -> int:
+def closed_by_campaign(questions: int, answers: int, budget: int, policy: str) -> int:
     """How many questions a campaign with this budget closes."""
     campaign = Campaign.create(
         workers=[{"id": "good", "price": 1}],
         tasks=[f"q{at}" for at in range(questions)],
         options=["no", "yes"],
         budget=budget,
-        policy="virt-ucb",
+        policy=from_label(policy),
         stopping={"name": "fixed", "n": answers},
     )
     while isinstance(batch := campaign.ask(), Batch):
@@ -92,15 +93,27 @@ def closed_by_campaign(questions: int, answers: int, budget: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("budget", "finished", "chance"), [(20, 0, 0), (25, 5, 0), (29, 9, 0), (30, 10, 1), (99, 10, 1)]
+    ("budget", "finished", "in_turn", "chance"),
+    [(20, 6, 0, 0), (25, 8, 5, 0), (29, 9, None, 0), (30, 10, None, 1), (99, 10, None, 1)],
 )
-def test_a_budget_goes_as_far_as_in_a_campaign(budget: int, finished: int, chance: float) -> None:
-    # Ten questions of three answers each, asked in turn: 20 buys two answers to every question.
+def test_a_budget_goes_as_far_as_in_a_campaign(
+    budget: int, finished: int, in_turn: int | None, chance: float
+) -> None:
+    # Ten questions of three answers each: 20 buys two answers to every one, or all to six of them.
     made = plan(GOOD, rule="fixed(n=3)", questions=10, runs=100, budget=budget)
     assert made.funds is not None
     assert made.funds.chance == chance
     assert (made.funds.finished.low, made.funds.finished.high) == (finished, finished)
-    assert closed_by_campaign(10, 3, budget) == finished
+    assert closed_by_campaign(10, 3, budget, made.policy) == finished
+    if in_turn is None:
+        assert (made.policy, made.funds.in_turn) == ("virt-ucb", None)
+    else:
+        assert made.policy == "virt-ucb(open_at_once=1)"
+        assert "open_at_once = 1" in made.settings
+        assert made.funds.in_turn is not None
+        assert made.funds.in_turn.mean == in_turn
+        assert any("one question after the other" in remark for remark in made.remarks)
+        assert closed_by_campaign(10, 3, budget, "virt-ucb") == in_turn
 
 
 @pytest.mark.parametrize(
@@ -113,7 +126,10 @@ def test_what_a_budget_finishes_agrees_with_simulated_campaigns(
     made = plan(MIXED, questions=20, budget=12, runs=1000)
     assert made.funds is not None
     rng = np.random.default_rng(7)
-    policy, rule = policies.make("virt-ucb"), stopping.make({"name": "posterior", "horizon": 1000})
+    policy, rule = (
+        policies.make(from_label(made.policy)),
+        stopping.make({"name": "posterior", "horizon": 1000}),
+    )
     finished = []
     for campaign in range(campaigns):
         accuracy = rng.uniform((0.6, 0.5), (0.95, 0.85), (20, 2))

@@ -54,10 +54,10 @@ def test_equally_good_crowds_go_by_their_number():
     assert ask(told("best-crowd", [[0.5, 0.5], [0.5, 0.5]])).worker == "a"
 
 
-def test_a_free_crowd_counts_as_a_hundredth_of_the_cheapest():
-    # .01 / .06^2 = 2.8 against 1 / .6^2 = 2.8: equal at a tenth of the gap.
-    assert ask(told("best-crowd", [[0.52, 0.48], [0.8, 0.2]], (0, 1))).worker == "b"
-    assert ask(told("best-crowd", [[0.54, 0.46], [0.8, 0.2]], (0, 1))).worker == "a"
+def test_a_free_crowd_counts_as_a_quarter_of_the_cheapest():
+    # .25 / .3^2 = 2.8 against 1 / .6^2 = 2.8: equal at half of the gap.
+    assert ask(told("best-crowd", [[0.64, 0.36], [0.8, 0.2]], (0, 1))).worker == "b"
+    assert ask(told("best-crowd", [[0.66, 0.34], [0.8, 0.2]], (0, 1))).worker == "a"
 
 
 def test_the_mixture_of_lemma_6():

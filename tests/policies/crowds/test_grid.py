@@ -105,8 +105,8 @@ class Uniform(Reading):
         return max(
             arms,
             key=lambda arm: (
-                (self.gap(arm) + math.sqrt(2 * math.log(plays) / self.played[arm]))
-                / math.sqrt(self.price(arm))
+                self.gap(arm) / math.sqrt(self.price(arm))
+                + math.sqrt(2 * math.log(plays) / self.played[arm])
             ),
         )
 
@@ -129,7 +129,7 @@ class Zooming(Reading):
                 return arm
         return max(
             active,
-            key=lambda arm: (self.gap(arm) + 2 * self.radius(arm)) / math.sqrt(self.price(arm)),
+            key=lambda arm: self.gap(arm) / math.sqrt(self.price(arm)) + 2 * self.radius(arm),
         )
 
 

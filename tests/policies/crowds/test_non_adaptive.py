@@ -73,12 +73,12 @@ def test_chances_are_renormalised_over_those_who_can_be_paid_or_have_room():
 @pytest.mark.parametrize(
     ("prices", "due"),
     [
-        ((0, 1), {"a": 100 / 101, "b": 1 / 101}),
-        ((0, 0, 5), {"a": 100 / 201, "b": 100 / 201, "c": 1 / 201}),
+        ((0, 1), {"a": 4 / 5, "b": 1 / 5}),
+        ((0, 0, 5), {"a": 4 / 9, "b": 4 / 9, "c": 1 / 9}),
         ((0, 0), {"a": 0.5, "b": 0.5}),
     ],
 )
-def test_what_is_free_is_drawn_as_if_it_cost_a_hundredth_of_the_cheapest(prices, due):
+def test_what_is_free_is_drawn_as_if_it_cost_a_quarter_of_the_cheapest(prices, due):
     campaign = poll("rand-rr", prices)
     found = propensities(campaign, many=300)
     assert found == pytest.approx({crowd: due[crowd] for crowd in found})

@@ -136,7 +136,7 @@ def test_virt_thompson_draws_with_the_record_as_votes():
     campaign = after_a_question("virt-thompson", "xxyx", "xxx", prior=2.0)
     say(campaign, "a", "yyx")
     found = Desk(campaign).indices("a", 20, task=1)
-    assert found == [beta(Draw(11, 12, at), 0, 4.5, 2.5) for at in range(20)]
+    assert found == [2 * beta(Draw(11, 12, at), 0, 4.5, 2.5) - 1 for at in range(20)]
 
 
 def test_virt_thompson_draws_three_options_with_the_record_as_votes():
@@ -204,7 +204,7 @@ def test_virt_thompson_draws_with_faded_votes():
     campaign = poll({"name": "virt-thompson", "discount": 0.5})
     say(campaign, "a", "xyx")
     found = Desk(campaign).indices("a", 20)
-    assert found == [beta(Draw(11, 12, at), 0, 2.25, 1.5) for at in range(20)]
+    assert found == [2 * beta(Draw(11, 12, at), 0, 2.25, 1.5) - 1 for at in range(20)]
 
 
 def test_a_record_is_of_votes_that_did_not_fade():

@@ -38,13 +38,14 @@ def beliefs(answers, options="xy"):
 
 
 def chance_of_first(one, other, price, other_price):
-    """P(s / sqrt(c) > t / sqrt(d)) for s, t from two distributions."""
-    ratio = math.sqrt(other_price / price)
+    """P(f(s) > f(t)): a gap above 0 counts per root of price, one below times it."""
+    root = math.sqrt(other_price / price)
 
     def at(s):
-        return one.pdf(s) * other.cdf(ratio * s)
+        gap = 2 * s - 1
+        return one.pdf(s) * other.cdf((1 + (gap * root if gap > 0 else gap / root)) / 2)
 
-    return integrate.quad(at, 0, 1, epsabs=1e-8)[0]
+    return sum(integrate.quad(at, *ends, epsabs=1e-8)[0] for ends in ((0, 0.5), (0.5, 1)))
 
 
 @pytest.mark.parametrize(
@@ -70,15 +71,23 @@ def test_an_index_is_a_draw_from_the_beta_of_the_crowds_own_votes(answers):
     campaign = poll("virt-thompson", (4, 1))
     say(campaign, "a", answers)
     say(campaign, "b", "yyyyyyyy")
-    # a costs four times the cheapest: its draw is halved.
-    drawn = 2 * np.array(Desk(campaign).indices("a", MANY))
+    # a costs four times the cheapest: a gap above 0 is halved, one below doubled.
+    indices = np.array(Desk(campaign).indices("a", MANY))
+    drawn = (1 + np.where(indices > 0, 2 * indices, indices / 2)) / 2
     assert stats.kstest(drawn, beliefs(answers).cdf).statistic < FAR
+
+
+def test_by_accuracy_an_index_is_the_draw_itself_per_root_of_price():
+    campaign = poll({"name": "virt-thompson", "reward": "accuracy"}, (4, 1))
+    say(campaign, "a", "xyyy")
+    drawn = 2 * np.array(Desk(campaign).indices("a", MANY))
+    assert stats.kstest(drawn, beliefs("xyyy").cdf).statistic < FAR
 
 
 def test_the_shape_of_the_beta_is_exact():
     campaign = poll("virt-thompson", (1, 1))
     say(campaign, "b", "xyyxyyy")
-    due = [beta(Draw(11, 12, number), 1, 6.0, 3.0) for number in range(20)]
+    due = [2 * beta(Draw(11, 12, number), 1, 6.0, 3.0) - 1 for number in range(20)]
     assert Desk(campaign).indices("b", 20) == due
 
 
@@ -186,12 +195,14 @@ def test_it_never_learns_which_option_is_right():
 
 @pytest.mark.parametrize("answers", ["", "xyxy"])
 def test_of_two_crowds_equally_in_doubt_the_dear_one_is_asked_less(answers):
-    # In the paper a sample of the gap is the draw from the Beta itself, never below 0: at 100
-    # times the price, a dear and unknown crowd is asked in P(U / 10 > V) = 1/20.
+    # Unknown: the dear one alone has a gap in 1 of 4 cases; where both or neither have one, it is
+    # the better in P(U / 10 > V) = 1/20: .275. Two answers for each option: about the same.
     campaign = poll("virt-thompson", (1, 100))
     say(campaign, "a", answers)
     say(campaign, "b", answers)
-    assert Desk(campaign).frequencies(CHOICES)["b"] < 0.2
+    due = chance_of_first(beliefs(answers), beliefs(answers), 1, 100)
+    assert due == pytest.approx(0.725, abs=1e-6 if not answers else 0.02)
+    assert_close(Desk(campaign).frequencies(CHOICES), [due, 1 - due], CHOICES)
 
 
 def test_of_two_crowds_equally_in_doubt_about_three_options_the_dear_one_is_asked_less():

@@ -26,12 +26,12 @@ class Reading:
     def index(self, task, crowd):
         told = self.answers[task, crowd]
         asked = len(told) + self.out[task, crowd]
-        if asked == 0:
-            return math.inf
         width = self.exploration
         if self.log:
             t = 1 + sum(len(said) for (about, _), said in self.answers.items() if about == task)
             width *= math.sqrt(8 * math.log(t))
+        if asked == 0:
+            return math.inf
         gap = gap_of(told, self.options)
         return (gap + width / math.sqrt(asked)) / math.sqrt(self.prices[crowd])
 
@@ -206,26 +206,43 @@ def test_an_explanation_lists_the_crowd_that_was_never_asked_first():
 @pytest.mark.parametrize(
     ("prices", "ranked"),
     [
-        ((0, 1, 3), (0.01, 1, 3)),
-        (("0.30", 0, "0.05"), ("0.3", "0.0005", "0.05")),
-        ((0, 0, 2), ("0.02", "0.02", 2)),
+        ((0, 1, 3), (0.25, 1, 3)),
+        (("0.30", 0, "0.05"), ("0.3", "0.0125", "0.05")),
+        ((0, 0, 2), ("0.5", "0.5", 2)),
         ((0, 0, 0), (1, 1, 1)),
     ],
 )
-def test_what_is_free_is_ranked_at_a_hundredth_of_the_cheapest(prices, ranked):
+def test_what_is_free_is_ranked_at_a_quarter_of_the_cheapest(prices, ranked):
     answers = [noisy(3, "any", "q", k, [0.55, 0.45], "xy") for k in range(150)]
     free, paid = (poll("virt-ucb", each) for each in (prices, ranked))
+    # All are asked first where all cost money: so each begins with one answer of each.
+    for crowd in "abc":
+        say(free, crowd, "x")
+        say(paid, crowd, "x")
     assert hear(free, "".join(answers)) == hear(paid, "".join(answers))
     assert len(set(asked_crowds(free))) == 3
 
 
 def test_a_free_crowd_by_hand():
-    # a is free, ranked at .01: its index is ten times (gap + 1/sqrt(N)), b's as it is. b said x:
-    # 2. a, always in doubt, is asked as long as 10/sqrt(N) > 2 at even N: to N = 24; at 25,
-    # 10 * (1 + 5)/25 > 2; at 26 it is 1.96.
-    campaign = poll("virt-ucb", (0, 1))
-    assert hear(campaign, "xx" + "yx" * 12 + "y") == "ab" + "a" * 25
+    # a is free, ranked at .01: its index is ten times (gap + 1/sqrt(N)), b's as it is: 2 unknown,
+    # and 2 when b has said x. a, always in doubt, is asked while 10/sqrt(N) > 2 at even
+    # N: to N = 24; at 25, 10 * (1 + 5)/25 > 2; at 26 it is 1.96.
+    campaign = poll({"name": "virt-ucb", "free_price": 0.01}, (0, 1))
+    assert hear(campaign, "x" + "yx" * 12 + "y" + "x") == "a" * 26 + "b"
     assert ask(campaign).worker == "b"
+
+
+def test_a_free_crowd_is_not_asked_for_long_by_default():
+    # Ranked at a quarter, its index is 2 (gap + 1/sqrt(N)), and falls below 2 as soon as its two
+    # first answers differ.
+    campaign = poll("virt-ucb", (0, 1))
+    assert hear(campaign, "xyx") == "aab"
+
+
+def test_a_crowd_that_costs_money_is_not_asked_while_a_free_one_is_of_one_mind():
+    # 2 (1 + 1/sqrt(N)) never falls to b's 2; among crowds that cost money all come first.
+    assert hear(poll("virt-ucb", (1, 0)), "x" * 30) == "b" * 30
+    assert hear(poll("virt-ucb", (1, 9)), "xx") == "ab"
 
 
 def test_who_can_not_be_paid_is_left_out():

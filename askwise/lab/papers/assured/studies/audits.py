@@ -15,7 +15,7 @@ from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.papers.assured.studies.common import Terms, sets_of
 from askwise.lab.papers.assured.studies.costs import at_least_two
-from askwise.lab.results import mean_row, ratio_row
+from askwise.lab.results import mean_row, rate_row, ratio_row
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds.assured import AssuredWorld, WorkerPool
 from askwise.ledger import columns as c
@@ -172,13 +172,10 @@ class AssuredAudited(Experiment):
             sure = mine[:, ASSURED]
             if (sure > 0).sum() >= min(FEWEST, len(sure)):
                 found.append(ratio_row(mine[:, WRONG], sure, metric="error", seed=seed, **place))
-            for metric, values in (
-                ("assured", sure / self.tasks),
-                ("cost", mine[:, TASK_COST]),
-                ("truths", mine[:, TRUTHS]),
-                ("alarm", mine[:, ALARM]),
-            ):
+            found.append(rate_row(sure / self.tasks, metric="assured", **place))
+            for metric, values in (("cost", mine[:, TASK_COST]), ("truths", mine[:, TRUTHS])):
                 found.append(mean_row(values, metric=metric, **place))
+            found.append(rate_row(mine[:, ALARM], metric="alarm", **place))
             noticed = mine[mine[:, ALARM] > 0, NOTICED]
             if len(noticed):
                 found.append(mean_row(noticed, metric="noticed", **place))

@@ -24,7 +24,7 @@ from askwise.lab.papers.assured.studies.common import (
     points_up_to,
     sets_of,
 )
-from askwise.lab.results import mean_row
+from askwise.lab.results import mean_row, rate_row
 from askwise.lab.worlds.assured import paper_pool
 from askwise.ledger.ledger import Ledger
 
@@ -144,7 +144,7 @@ class AssuredRuns(Experiment):
                 place["panel"] = panel
                 missed = rest[:, offset]
                 found.append(mean_row(missed, metric="violations", x=self.tasks, **place))
-                broken = mean_row(missed > 0, metric="runs_in_violation", x=self.tasks, **place)
+                broken = rate_row(missed > 0, metric="runs_in_violation", x=self.tasks, **place)
                 found.append(broken)
         return found
 

@@ -15,7 +15,7 @@ from askwise.core.registry import from_label, label_of
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure
 from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION
-from askwise.lab.results import CONFIDENCE, mean_row
+from askwise.lab.results import CONFIDENCE, mean_row, rate_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey, SurveyWorld
 from askwise.ledger import columns as c
@@ -193,9 +193,9 @@ class EqualErrorExperiment(Experiment):
             upto = at + 2 * len(dial)
             for place, value in enumerate(dial):
                 where: dict[str, Any] = {"panel": cell.panel, "series": series, "x": value}
-                for offset, metric in ((COST, "raw_cost"), (WRONG, "raw_error")):
-                    column = samples[:, at + 2 * place + offset]
-                    found.append(mean_row(column, metric=metric, **where))
+                cost, wrong = samples[:, at + 2 * place + COST], samples[:, at + 2 * place + WRONG]
+                found.append(mean_row(cost, metric="raw_cost", **where))
+                found.append(rate_row(wrong, metric="raw_error", **where))
             blocks = np.vstack([means[at:upto], resampled[:, at:upto]])
             curves[series] = np.array([_costs_at(block, self.errors) for block in blocks])
             at = upto

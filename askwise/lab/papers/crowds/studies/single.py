@@ -13,7 +13,7 @@ from askwise.figures import ReferenceRow, Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.papers.crowds.studies.common import cost_and_errors
 from askwise.lab.papers.crowds.theory import exact_rules
-from askwise.lab.results import mean_row
+from askwise.lab.results import mean_row, rate_row
 from askwise.lab.worlds import Survey
 from askwise.policies import policies
 from askwise.stopping import stopping
@@ -94,7 +94,7 @@ class SurveySingle(Experiment):
         """Cost and error, and the number of answers that errs as often when fixed."""
         place: dict[str, Any] = {"panel": cell.panel, "series": "rule (1)"}
         cost = mean_row(samples[:, 0], metric="cost", x=cell.x, **place)
-        error = mean_row(samples[:, 1], metric="error", x=cell.x, **place)
+        error = rate_row(samples[:, 1], metric="error", x=cell.x, **place)
         found = [cost, error]
         if error.mean > 0:
             place["x"] = error.mean

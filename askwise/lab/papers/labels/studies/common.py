@@ -14,7 +14,7 @@ from askwise.core.money import Amount
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure
 from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench, Contender, contender
-from askwise.lab.results import CONFIDENCE, mean_row
+from askwise.lab.results import CONFIDENCE, mean_row, rate_row
 
 OURS = ("hem",)
 
@@ -147,7 +147,7 @@ class LabelsExperiment(Experiment):
                 if place["x"] > BEYOND * max(self.budgets) or point in seen:
                     continue
                 seen.add(point)
-            found.append(mean_row(accuracy, metric="accuracy", **place))
+            found.append(rate_row(accuracy, metric="accuracy", **place))
             found.append(mean_row(spent, metric="spent", **place))
         return sorted(found, key=lambda row: row.x) if dials else found
 
@@ -165,7 +165,7 @@ class LabelsExperiment(Experiment):
                 )
                 if not np.isnan(accuracy).any():
                     place: dict[str, Any] = {"panel": self.overall, "series": series, "x": budget}
-                    found.append(mean_row(accuracy, metric="accuracy", **place))
+                    found.append(rate_row(accuracy, metric="accuracy", **place))
         return found
 
 

@@ -13,7 +13,7 @@ from askwise.core.money import MICRO
 from askwise.core.registry import from_label, label_of
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.results import mean_row
+from askwise.lab.results import mean_row, rate_row
 from askwise.lab.simulate import Outcome, simulate
 from askwise.lab.worlds.limited import labellers
 from askwise.ledger import columns as c
@@ -180,11 +180,12 @@ class LimitedLabels(Experiment):
         found = []
         for at, label in enumerate(self.contenders):
             place: dict[str, Any] = {"series": series_of(label), "x": cell.x, "panel": cell.panel}
-            for offset, metric in ((ERROR, "error"), (DONE, "tasks_done"), (SPENT, "spent")):
+            found.append(rate_row(samples[:, 3 * at + ERROR], metric="error", **place))
+            for offset, metric in ((DONE, "tasks_done"), (SPENT, "spent")):
                 found.append(mean_row(samples[:, 3 * at + offset], metric=metric, **place))
         for at, label in enumerate(self._matched(), 3 * len(self.contenders)):
             place = {"series": series_of(label), "x": cell.x, "panel": cell.panel}
-            found.append(mean_row(samples[:, at], metric="rival_error", **place))
+            found.append(rate_row(samples[:, at], metric="rival_error", **place))
         return found
 
     def differences(self, rows: Sequence[Row]) -> list[str]:

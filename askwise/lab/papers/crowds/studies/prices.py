@@ -1,0 +1,115 @@
+"""Beyond paper 004, whose experiments have equal prices: crowds at unequal prices and at none."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from askwise.core.errors import InvalidParameter, nearest
+from askwise.figures import Row
+from askwise.lab.experiment import Figure, experiments
+from askwise.lab.papers.crowds.studies.common import (
+    DIALS,
+    FIGURES,
+    EqualErrorExperiment,
+    SurveyCell,
+    contender,
+)
+
+MARKETS: dict[str, tuple[tuple[float, ...], tuple[int, ...]]] = {
+    "good crowd cheap": ((0.8, 0.6), (1, 3)),
+    "good crowd dear": ((0.8, 0.6), (3, 1)),
+    "good crowd dear, coin cheap": ((0.9, 0.5), (3, 1)),
+    "better is dearer": ((0.85, 0.75, 0.65), (4, 2, 1)),
+    "coin free": ((0.8, 0.5), (1, 0)),
+    "weak crowd free": ((0.8, 0.6), (1, 0)),
+    "good crowd free": ((0.8, 0.6), (0, 1)),
+    "coin free, two paid": ((0.8, 0.65, 0.5), (2, 1, 0)),
+}
+"""Of each crowd the probability of the right one of two options, and the price."""
+
+ADAPTIVE = ("virt-ucb", "virt-ucb with posterior")
+"""What is held against drawing by price: the policy alone, and with the rule that plans choose."""
+
+
+@experiments.register("survey-prices")
+@dataclass(frozen=True)
+class SurveyPrices(EqualErrorExperiment):
+    """What each way of choosing crowds costs at equal error where prices differ, or are zero.
+
+    Parameters
+    ----------
+    panels : names
+        Markets: how good the crowds are, and what they cost.
+    """
+
+    panels: tuple[str, ...] = tuple(MARKETS)
+    contenders: tuple[str, ...] = (
+        "rand-rr",
+        "virt-ucb",
+        "virt-thompson",
+        "virt-thompson(reward=accuracy)",
+        "rand-rr with posterior",
+        "virt-ucb with posterior",
+    )
+    errors: tuple[float, ...] = (0.01, 0.02, 0.03, 0.05)
+    horizon: int = 2_000
+    reps: ClassVar[int] = 10_000
+    ours: ClassVar[tuple[str, ...]] = ("virt-ucb", "virt-ucb with posterior")
+    title: ClassVar[str] = "Choosing crowds at unequal prices, at equal error"
+    reproduces: ClassVar[str] = "beyond 004"
+    summary: ClassVar[str] = (
+        "Two options, crowds at unequal prices: the good crowd is the cheap or the dear one, a "
+        "coin or the good crowd is free. What does a question cost at an error of 1 to 5%, "
+        "relative to drawing crowds by one over their price? A free crowd is ranked, and drawn, "
+        "at a quarter of the cheapest price."
+    )
+    figures: ClassVar[tuple[Figure, ...]] = FIGURES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for panel in self.panels:
+            if panel not in MARKETS:
+                raise InvalidParameter(
+                    f"panels has {panel!r}: {nearest(panel, MARKETS)}", field="panels"
+                )
+
+    def cells(self) -> list[SurveyCell]:
+        """One cell a market."""
+        return [
+            SurveyCell(panel, 0.0, tuple((p, 1.0 - p) for p in chances), prices)
+            for panel in self.panels
+            for chances, prices in [MARKETS[panel]]
+        ]
+
+    def dial(self, cell: SurveyCell, label: str) -> tuple[float, ...]:
+        """Leave out what is far from the errors of interest."""
+        low, high = (0.8, 3.4) if contender(label).dial == "quality" else (0.0004, 0.2)
+        return tuple(value for value in DIALS[contender(label).dial] if low <= value <= high)
+
+    def differences(self, rows: Sequence[Row]) -> list[str]:
+        """Whether adaptive choice is anywhere dearer than drawing by price."""
+        found = []
+        for series in ADAPTIVE:
+            ratios = [row for row in rows if (row.metric, row.series) == ("cost_ratio", series)]
+            if ratios:
+                dearer = [
+                    f"{row.panel} at {row.x:.0%} ({row.mean:.2f} times)"
+                    for row in ratios
+                    if row.ci_low > 1
+                ]
+                found.append(
+                    f"{series} costs {_middle(ratios):.2f} times what {self.reference} does, on "
+                    f"the geometric mean of {len(ratios)} comparisons; more, beyond the 95% "
+                    f"interval: {'; '.join(dearer) or 'nowhere'}."
+                )
+        found.append(
+            "Costs are relative to drawing by price under the composite rule, the paper's. Drawing "
+            "by price gains from posterior, too, and most where a crowd is free: its many free "
+            "answers cost it nothing, and posterior is not misled by a coin's."
+        )
+        return found
+
+
+def _middle(rows: Sequence[Row]) -> float:
+    return math.exp(sum(math.log(row.mean) for row in rows) / len(rows))
