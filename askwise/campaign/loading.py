@@ -50,7 +50,7 @@ CHECKPOINTS = 2
 class Loader:
     """Loads the states of one campaign; holds none of them, but for checkpoints of the last part.
 
-    Whoever changes an answer does so soon, as a rule. Once a campaign has a changed answer, two
+    Answers are mostly changed soon after they were given. Once a campaign has a changed answer, two
     copies of its state are kept, so that the next one takes a fold of a few hundredths of the log.
     """
 

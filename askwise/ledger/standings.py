@@ -74,7 +74,7 @@ class Standings:
         elif event.kind == Kind.REINSTATED:
             own.suspended = 0
             if own.note is not None:
-                # Whoever lifts it has looked at those answers, and wants them to count no more.
+                # Those answers were looked at when it was lifted, and are to count no more.
                 own.since, own.warned, own.qualified = event.seq, 0, True
             own.note = None
 

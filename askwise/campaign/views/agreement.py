@@ -37,8 +37,8 @@ class Agreement(Jsonable):
 def agreement(state: CampaignState) -> Agreement:
     """Raw agreement and Krippendorff's alpha, with 95% intervals over tasks.
 
-    Every answer counts once, whoever gave it. A policy that asks again where answers differ makes
-    contested tasks count for more, so compare campaigns of one policy only.
+    All answers count alike. A policy that asks again where answers differ makes contested tasks
+    count for more, so compare campaigns of one policy only.
     """
     ledger = state.ledger
     if not state.spec.problem.options:
