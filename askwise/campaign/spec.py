@@ -63,8 +63,8 @@ class Spec:
         raw = {
             "format": FORMAT,
             **self.problem.to_json(),
-            "policy": spec_of(self.policy),
-            "stopping": None if self.rule is None else spec_of(self.rule),
+            "policy": stored_spec(self.policy),
+            "stopping": None if self.rule is None else stored_spec(self.rule),
             "aggregation": None if self.aggregator is None else stored_spec(self.aggregator),
             "mechanism": spec_of(self.mechanism),
             "seed": self.seed,

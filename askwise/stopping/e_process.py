@@ -175,7 +175,7 @@ class EProcess(SingleCrowdRule):
         Whether ties are covered too: where several options are equally right, it stops at all with
         probability at most delta. It then stops for an option whose bet against every rival has
         reached n / delta. (Of each option, one of these bets is against one of the best: each of n
-        bets gets so far with probability at most delta / n.) With two options that takes 10 to 20%
+        bets gets so far with probability at most delta / n.) With two options that takes 10 to 30%
         more answers.
     horizon, cap
         As in ``gap``; a question that ends there is marked, and not counted by the guarantee.

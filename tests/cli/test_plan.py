@@ -114,7 +114,8 @@ def test_a_terminal_has_tables_and_a_bar_json_has_neither() -> None:
     code, text = helpers.on_terminal(*words)
     assert code == 0
     assert "simulating" in text
-    assert "100 questions with 2 options, asked by virt-ucb, stopped by fixed(n=2)" in text
+    asked = "asked by virt-ucb(open_at_once=1), stopped by fixed(n=2)"
+    assert f"100 questions with 2 options, {asked}" in " ".join(text.split())
     assert re.search(r"cost of 100 questions +14.00 +14.00 to 14.00", text)
     assert "A budget of 9 suffices with a chance of 0%" in text
     code, text = helpers.on_terminal(*words, "--json")

@@ -128,3 +128,8 @@ def test_the_question_is_the_one_that_the_words_say(count, seed):
             break
         assert batch[0].task == min(ready or open_now, key=lambda task: counts[task][0])
         out += batch
+
+
+def test_a_log_without_the_limit_is_as_before_there_was_any():
+    assert not {"open_at_once", "free_price"} & set(poll("virt-ucb").spec["policy"])
+    assert poll(few(2)).spec["policy"]["open_at_once"] == 2

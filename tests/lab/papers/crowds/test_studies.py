@@ -164,7 +164,9 @@ def confident_mistakes(name: str, instance: str, delta: float, runs: int) -> flo
     policy = policies.make(
         {"name": name, **({"truth": responses.tolist()} if name in TRUTHS else {})}
     )
-    rule = stopping.make({"name": "e-process", "delta": delta, "horizon": 2_000})
+    # Ties are an option of the rule, in which every confident stop is a mistake.
+    spec = {"name": "e-process", "delta": delta, "horizon": 2_000, "ties": undecided}
+    rule = stopping.make(spec)
     survey = Survey(responses[None], shuffled=name not in TRUTHS)
     mistakes, chunk = 0.0, 250
     for first in range(0, runs, chunk):

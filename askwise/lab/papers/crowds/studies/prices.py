@@ -105,8 +105,8 @@ class SurveyPrices(EqualErrorExperiment):
                 )
         found.append(
             "Costs are relative to drawing by price under the composite rule, the paper's. Drawing "
-            "by price gains from posterior, too, and most where a crowd is free: its many free "
-            "answers cost it nothing, and posterior is not misled by a coin's."
+            "by price gains from posterior, too: see its own series, which is what virt-ucb with "
+            "posterior has to be held against to tell the policy's part from the rule's."
         )
         return found
 
