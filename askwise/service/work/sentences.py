@@ -113,6 +113,7 @@ ENDS: dict[str, str] = {
     "certified": "The answers have been checked. Nothing is left to ask.",
     "hopeless": "Enough answers have been checked. Nothing is left to ask.",
     "stopped": "The campaign has ended. What you have earned is yours.",
+    "worthless": "There is nothing more to ask you.",
 }
 """What a worker is told when there is nothing more to ask them, by why."""
 
