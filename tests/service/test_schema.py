@@ -29,6 +29,7 @@ DECIDED_BY_CAMPAIGNS = (
     "createCampaign", "addTasksAndWorkers", "topUpCampaign", "tellTruth",
     "createInvitation", "bidPrice", "leaveCampaign", "setAvailability",
     "answerAssignment", "createHook", "tellTruths", "setTitle", "forgetWorker",
+    "reviseAnswer", "markAsPaid", "markAllAsPaid", "giveBonus",
 )  # fmt: skip
 """Operations of which a schema can't say all: which options a campaign has, which policies fit it,
 how fine an amount is, whether a host exists. Schemathesis' check that data which fit the schema

@@ -33,7 +33,6 @@ def answered(bench: Bench, value: str = "yes") -> Visitor:
 def test_an_archived_campaign_has_ended_and_its_answers_stay(bench: Bench, clock: Clock) -> None:
     campaign = bench.campaign()
     ann = answered(bench)
-    ann.send("decline")
     campaign.release("ann")
     campaign.archive()
     ann.look()
