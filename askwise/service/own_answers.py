@@ -37,6 +37,8 @@ def changeable_answer(
     if found is None or found.assignment is None:
         return None
     with campaign.reading() as state:
+        if state.ledger.archived:
+            return None
         try:
             revising.changeable(campaign.name, state, found.assignment)
         except AskwiseError:

@@ -206,8 +206,14 @@ def live(visit: Viewing, name: Name, wanted: Asked, of: Words = "overview") -> R
 def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> dict[str, Any]:
     """What stands above everything on a campaign's pages."""
     glance = glance or visit.overviews.glance(name)
-    head = fragments.head(visit, name, glance)
-    return {"name": name, "tab": tab, "totals": glance.status, "head": head}
+    return {
+        "name": name,
+        "tab": tab,
+        "totals": glance.status,
+        "head": fragments.head(visit, name, glance),
+        "changes": fragments.can_change(visit, glance),
+        "manages": visit.caller.may("requester"),
+    }
 
 
 def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Response:

@@ -133,9 +133,15 @@ def head(visit: Visit, name: str, glance: Glance) -> Markup:
     return visit.part("head", "State", name=name, glance=glance, totals=glance.status)
 
 
+def can_change(visit: Visit, glance: Glance) -> bool:
+    """Whether to offer forms that change a campaign: of an archived one all would be refused."""
+    return visit.caller.may("requester") and not glance.status.archived
+
+
 def _part(visit: Visit, seen: Seen, id: str, label: str, **values: Any) -> Markup:
     glance = seen.glance
-    common = {"name": glance.status.name, "glance": glance, "totals": glance.status}
+    common: dict[str, Any] = {"name": glance.status.name, "glance": glance, "totals": glance.status}
+    common["changes"] = can_change(visit, glance)
     return visit.part(id, label, facts=seen.facts, **common, **values)
 
 

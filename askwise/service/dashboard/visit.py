@@ -86,7 +86,7 @@ class Visit:
     def part(self, id: str, label: str, **values: Any) -> Markup:
         """A part of a page that is swapped when it has changed, which its tag tells."""
         template = templates().get_template(f"dashboard/{id}.html")
-        text = template.render(**self.common(), **values)
+        text = template.render({**self.common(), **values})
         tag = hashlib.sha256(text.encode()).hexdigest()[:12]
         frame = Markup('<section class="part" id="{}" data-tag="{}" aria-label="{}">{}</section>')
         return frame.format(f"part-{id}", tag, label, Markup(self.filled(text)))

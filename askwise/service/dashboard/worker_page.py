@@ -1,7 +1,6 @@
 """The page of one worker: read off a campaign, a page of their answers at a time."""
 
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 import numpy as np
 from markupsafe import Markup
@@ -35,8 +34,6 @@ class WorkerPage:
     range: tuple[float, float]
     asked: list[tables.AssignmentRow]
     cut: Cut
-    an_hour: Decimal | None
-    """What they earn in an hour of work, by their pace; None where that is not known."""
 
 
 def worker_page(
@@ -74,7 +71,6 @@ def worker_page(
         range=problem.range,
         asked=tables.with_replies(campaign, overviews, tables.timed(campaign, found)),
         cut=shown,
-        an_hour=_an_hour(report),
     )
 
 
@@ -84,10 +80,3 @@ def _table(
     counts = {(each.expected, each.said): each.count for each in confusion}
     rows = [(row, [counts.get((row, said), 0) for said in options]) for row in options]
     return [row for row in rows if any(row[1])]
-
-
-def _an_hour(report: views.WorkerReport) -> Decimal | None:
-    pace, cost = report.pace, report.worker.cost_an_answer
-    if pace is None or pace.answers_an_hour is None or cost is None:
-        return None
-    return (cost * Decimal(pace.answers_an_hour)).quantize(Decimal("0.01"))

@@ -93,8 +93,9 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             position=state.seq,
             joined=ledger.is_here(place),
             title=state.title or campaign.name,
-            stopped=bool(ledger.total(c.STOPPED)),
-            paused=bool(ledger.total(c.PAUSED)) or ledger.archived,
+            # An archived campaign may be taken up again; until then it is over for workers.
+            stopped=bool(ledger.total(c.STOPPED)) or ledger.archived,
+            paused=bool(ledger.total(c.PAUSED)),
             answers=int(row[c.ANSWERED]),
             earned=from_micro(earned),
             paid_out=from_micro(int(row[c.PAID_OUT])),

@@ -114,6 +114,7 @@ ENDS: dict[str, str] = {
     "hopeless": "Enough answers have been checked. Nothing is left to ask.",
     "worthless": "No more work is needed.",
     "stopped": "The campaign has ended. What you have earned is yours.",
+    "worthless": "There is nothing more to ask you.",
 }
 """What a worker is told when there is nothing more to ask them, by why."""
 

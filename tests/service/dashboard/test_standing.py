@@ -35,6 +35,16 @@ def test_the_table_says_where_workers_stand_with_numbers_and_interval(site: Site
     assert "their 95% interval holds however often you look" in words
 
 
+def test_the_page_of_a_worker_says_where_they_stand_and_lifts_their_pause(site: Site) -> None:
+    campaign = screened(site, right=False)
+    page = site.page("/dashboard/cats/worker?id=ann")
+    assert "did not qualify" in words_of(page)
+    site.send(form_of(page, "/reinstate"))
+    standing = campaign.workers()[0].standing
+    assert standing is not None
+    assert standing.state == "good"
+
+
 def test_a_pause_can_be_lifted_and_set(site: Site) -> None:
     campaign = screened(site, right=False)
     page = site.page(TABLE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -40,6 +41,7 @@ def test_an_archived_campaign_leaves_the_list_and_comes_back(site: Site) -> None
     campaign = site.create()
     answer_one(site)
     site.create("dogs")
+    top_up = form_of(site.page(MANAGE), "/top-up")
     assert send(site, MANAGE, "/archive").headers["location"] == f"{MANAGE}?done=archived"
     listed = site.page("/dashboard")
     assert 'href="/dashboard/cats"' not in listed
@@ -49,12 +51,23 @@ def test_an_archived_campaign_leaves_the_list_and_comes_back(site: Site) -> None
     assert "can be read, and not changed" in words_of(overview)
     for verb in ("/pause", "/stop"):
         assert f'action="/dashboard/cats{verb}"' not in overview
-    refused = send(site, MANAGE, "/top-up", amount="1")
+    refused = site.send(top_up, amount="1")
     assert refused.status_code == 409
     assert "is archived: unarchive it before you change it" in words_of(refused.text)
     send(site, "/dashboard/cats", "/unarchive")
     assert 'href="/dashboard/cats"' in site.page("/dashboard")
     assert not campaign.status().archived
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/workers", "/payments", "/manage", "/task?id=t1", "/worker?id=ann", "/decisions"]
+)
+def test_an_archived_campaign_offers_no_form_that_would_be_refused(site: Site, path: str) -> None:
+    campaign = site.create()
+    answer_one(site)
+    campaign.archive()
+    sent = set(re.findall(r'action="/dashboard/cats/([^"]*)"', site.page(f"/dashboard/cats{path}")))
+    assert sent == ({"unarchive", "forget"} if path == "/manage" else {"unarchive"})
 
 
 def test_what_is_out_keeps_a_campaign_from_the_archive(site: Site) -> None:

@@ -30,6 +30,19 @@ def answered(bench: Bench, value: str = "yes") -> Visitor:
     return ann
 
 
+def test_an_archived_campaign_has_ended_and_its_answers_stay(bench: Bench, clock: Clock) -> None:
+    campaign = bench.campaign()
+    ann = answered(bench)
+    campaign.release("ann")
+    campaign.archive()
+    ann.look()
+    assert offered(ann) == ""
+    assert "The campaign has ended." in ann.page
+    campaign.unarchive()
+    ann.look()
+    assert offered(ann) == "You answered yes."
+
+
 def test_the_last_answer_can_be_changed(bench: Bench, clock: Clock) -> None:
     campaign = bench.campaign()
     ann = answered(bench)
