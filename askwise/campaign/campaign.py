@@ -9,7 +9,6 @@ from typing import Any
 
 from askwise.campaign import undoing
 from askwise.campaign.holding import Holding
-from askwise.campaign.preparing import as_number
 from askwise.campaign.requests import Crew
 from askwise.campaign.revisable import RevisableCampaign
 from askwise.campaign.spec import Spec, check_name, make_spec
@@ -20,6 +19,7 @@ from askwise.core.choices import Batch, Done, Wait
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Kind
+from askwise.core.fields import as_name, by_name
 from askwise.core.money import Amount, to_micro
 from askwise.core.pilot import PilotTerms
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
@@ -93,8 +93,9 @@ class Campaign(RevisableCampaign):
         budget : str, int, Decimal or float, optional
             Never exceeded. None is no cap.
         policy, stopping, aggregation, mechanism : name, mapping or instance
-            A registry name, ``{"name": ..., parameters}`` or an instance. The policy ``"auto"``
-            chooses by what else is given, see :class:`~askwise.campaign.choosing.AutoTerms`.
+            A registry name, ``"hem(target=0.1)"``, ``{"name": ..., parameters}`` or an instance.
+            The policy ``"auto"`` chooses by what else is given, see
+            :class:`~askwise.campaign.choosing.AutoTerms`.
         certify : mapping, optional
             What is to be certified and who audits: ``{"error": 0.05, "confidence": 0.9, "by":
             ["vet"]}``, and perhaps ``share`` of the budget that is kept back for audits (0.2),
@@ -258,7 +259,8 @@ class Campaign(RevisableCampaign):
 
     def truths(self, told: Mapping[str, str], key: str | None = None) -> None:
         """Reveal the true options of many tasks in one write, all of them or none."""
-        self._do("truths", key, Verbs.tell_truths, told=dict(told))
+        named = {task: as_name(option) for task, option in by_name(dict(told), "task").items()}
+        self._do("truths", key, Verbs.tell_truths, told=named)
 
     def set_label(
         self,
@@ -290,7 +292,7 @@ class Campaign(RevisableCampaign):
         key : str, optional
             A retry with the same key changes nothing.
         """
-        said: dict[str, Any] = {"task": task, "value": as_number(value), **_decided(by, why)}
+        said: dict[str, Any] = {"task": task, "value": self._answer(value), **_decided(by, why)}
         if truth:
             said["truth"] = True
         self._do("set_label", key, Verbs.set_label, **said)

@@ -39,6 +39,7 @@ from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Done
 from askwise.core.content import Content
 from askwise.core.events import Event
+from askwise.core.fields import as_name
 from askwise.core.problem import Task
 from askwise.store import Store
 
@@ -84,14 +85,14 @@ class ReadableCampaign:
     def payouts(self, worker: str | None = None) -> list[Payout]:
         """What was marked as paid, to all or to one worker, in the order of the log."""
         with self.reading() as state:
-            at = None if worker is None else state.ledger.worker_at(worker)
+            at = None if worker is None else state.ledger.worker_at(as_name(worker))
             seqs, currency = seqs_of(state.ledger.given.payouts, at), currency_of(state)
         return [Payout.of(event, currency) for event in self.events(seqs)]
 
     def bonuses(self, worker: str | None = None) -> list[Bonus]:
         """What was given as a bonus, to all or to one worker, in the order of the log."""
         with self.reading() as state:
-            at = None if worker is None else state.ledger.worker_at(worker)
+            at = None if worker is None else state.ledger.worker_at(as_name(worker))
             seqs, currency = seqs_of(state.ledger.given.bonuses, at), currency_of(state)
         return [Bonus.of(event, currency) for event in self.events(seqs)]
 
@@ -104,7 +105,7 @@ class ReadableCampaign:
     def standing(self, worker: str) -> OwnStanding:
         """Where a worker stands, as they may know."""
         with self.reading() as state:
-            return views.own_standing(state, worker)
+            return views.own_standing(state, as_name(worker))
 
     def paces(self) -> Paces:
         """How long workers take for an answer, by the log as far as it is written."""
@@ -143,6 +144,7 @@ class ReadableCampaign:
 
     def worker(self, worker: str) -> WorkerReport:
         """One worker in full: quality over time, what they mix up, contexts, pace."""
+        worker = as_name(worker)
         paces = self.paces()
         with self.reading() as state:
             summary = views.workers(state, self._answers.of(state), paces)[
@@ -165,7 +167,7 @@ class ReadableCampaign:
     def assignments(self, worker: str | None = None) -> list[Assignment]:
         """What is out, of all or of one worker: handed out, neither answered nor released."""
         with self.reading() as state:
-            return views.outstanding(self.name, state, worker)
+            return views.outstanding(self.name, state, as_name(worker))
 
     def assignment(self, assignment_id: str) -> Handed:
         """One assignment, and what has become of it."""
@@ -176,7 +178,7 @@ class ReadableCampaign:
     def task(self, task: str) -> Task:
         """A task as it was added, with its payload."""
         with self.reading() as state:
-            return state.ledger.tasks[state.ledger.task_at(task)]
+            return state.ledger.tasks[state.ledger.task_at(as_name(task))]
 
     def over(self) -> Done | None:
         """Why there is nothing more to ask, if so, and nothing is out; changes nothing.

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from askwise.core.certify import CertifyTerms, read_terms
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.fields import (
+    as_name,
     check_flag,
     check_id,
     check_real,
@@ -76,7 +77,7 @@ class Worker:
     source: Id | None = None
 
     def __post_init__(self) -> None:
-        check_id(self.id, "worker id")
+        object.__setattr__(self, "id", check_id(self.id, "worker id"))
         check_flag(self.trusted, f"trusted of worker {self.id!r}")
         if self.kind is not None and self.kind not in KINDS:
             raise InvalidProblem(
@@ -155,7 +156,7 @@ class Task:
     workers: Annotated[tuple[str, ...] | None, JsonLimits(minItems=1)] = None
 
     def __post_init__(self) -> None:
-        check_id(self.id, "task id")
+        object.__setattr__(self, "id", check_id(self.id, "task id"))
         if self.context is not None and not isinstance(self.context, str):
             raise InvalidProblem(
                 f"context of task {self.id!r} is {self.context!r}: give a string", field="context"
@@ -168,8 +169,7 @@ class Task:
                     "it out",
                     field="workers",
                 )
-            for name in names:
-                check_id(name, f"worker of task {self.id!r}")
+            names = [check_id(name, f"worker of task {self.id!r}") for name in names]
             check_unique(names, f"worker of task {self.id!r}:")
             object.__setattr__(self, "workers", tuple(names))
 
@@ -229,9 +229,9 @@ class Problem:
                     f"options is {list(self.options)!r}: a question needs at least two",
                     field="options",
                 )
-            check_unique(self.options, "option")
-            for option in self.options:
-                check_id(option, "option")
+            names = tuple(check_id(option, "option") for option in self.options)
+            check_unique(names, "option")
+            object.__setattr__(self, "options", names)
             if not self.tasks:
                 raise InvalidProblem(
                     "tasks is empty: a campaign with options needs at least one task",
@@ -467,6 +467,6 @@ def as_worker(raw: Worker | Mapping[str, Any]) -> Worker:
 
 def as_task(raw: Task | Mapping[str, Any] | str) -> Task:
     """Take a Task, a mapping of its fields or just an id."""
-    if isinstance(raw, str):
-        return Task(raw)
+    if isinstance(as_name(raw), str):
+        return Task(raw)  # type: ignore[arg-type]
     return raw if isinstance(raw, Task) else Task(**fields_of(raw, Task, "task", ()))
