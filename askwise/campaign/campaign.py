@@ -80,9 +80,9 @@ class Campaign(RevisableCampaign):
 
         Parameters
         ----------
-        workers : iterable of Worker (or mappings of its fields)
-            Who may be asked; more may join later.
-        tasks : iterable of Task, mappings or ids, optional
+        workers : iterable of Worker (or mappings of its fields), or data frame
+            Who may be asked; more may join later. A data frame has their fields as columns.
+        tasks : iterable of Task, mappings or ids, or data frame, optional
             What they are asked about. Without, a utility campaign buys units of work.
         options : sequence of str
             The possible answers. Exactly one of this and ``outcome``.

@@ -15,7 +15,6 @@ from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import (
     Agreement,
-    Answer,
     Bonus,
     CampaignCertificate,
     CampaignResults,
@@ -25,7 +24,6 @@ from askwise.campaign.views import (
     JudgesReport,
     OwnStanding,
     Paces,
-    Payment,
     Payout,
     PilotReport,
     Status,
@@ -34,6 +32,7 @@ from askwise.campaign.views import (
 )
 from askwise.campaign.views.assignments import place_of, seq_of
 from askwise.campaign.views.payments import currency_of, day_of, due, seqs_of
+from askwise.campaign.views.tables import AnswerTable, PaymentTable
 from askwise.campaign.views.worker_pace import LATEST
 from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Done
@@ -41,7 +40,11 @@ from askwise.core.content import Content
 from askwise.core.events import Event
 from askwise.core.fields import as_name
 from askwise.core.problem import Task
+from askwise.core.shown import Table, as_html
 from askwise.store import Store
+
+SHOWN = 10
+"""Answers that a notebook shows of a campaign."""
 
 
 class ReadableCampaign:
@@ -66,41 +69,41 @@ class ReadableCampaign:
     def _spec(self) -> Spec:
         return self._writer.spec
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> AnswerTable:
         """Every task's answer so far; one nameless entry in a campaign without tasks."""
         with self.reading() as state:
-            return views.in_campaign(self._answers.of(state))
+            return AnswerTable(views.in_campaign(self._answers.of(state)))
 
-    def payments(self) -> list[Payment]:
+    def payments(self) -> PaymentTable:
         """What each worker has earned, what is owed of it and what is reserved for them."""
         with self.reading() as state:
-            return views.payments(state)
+            return PaymentTable(views.payments(state))
 
-    def due(self) -> list[DuePayout]:
+    def due(self) -> Table[DuePayout]:
         """What to pay now: an entry for every worker who is owed something."""
         today = day_of(self._writer.clock())
         began = next((day_of(event.time) for event in self.events([1])), today)
-        return due(self.payments(), began, today)
+        return Table(due(self.payments(), began, today), DuePayout)
 
-    def payouts(self, worker: str | None = None) -> list[Payout]:
+    def payouts(self, worker: str | None = None) -> Table[Payout]:
         """What was marked as paid, to all or to one worker, in the order of the log."""
         with self.reading() as state:
             at = None if worker is None else state.ledger.worker_at(as_name(worker))
             seqs, currency = seqs_of(state.ledger.given.payouts, at), currency_of(state)
-        return [Payout.of(event, currency) for event in self.events(seqs)]
+        return Table((Payout.of(event, currency) for event in self.events(seqs)), Payout)
 
-    def bonuses(self, worker: str | None = None) -> list[Bonus]:
+    def bonuses(self, worker: str | None = None) -> Table[Bonus]:
         """What was given as a bonus, to all or to one worker, in the order of the log."""
         with self.reading() as state:
             at = None if worker is None else state.ledger.worker_at(as_name(worker))
             seqs, currency = seqs_of(state.ledger.given.bonuses, at), currency_of(state)
-        return [Bonus.of(event, currency) for event in self.events(seqs)]
+        return Table((Bonus.of(event, currency) for event in self.events(seqs)), Bonus)
 
-    def workers(self) -> list[WorkerSummary]:
+    def workers(self) -> Table[WorkerSummary]:
         """Every worker who ever joined: their work, their money, their pace, how good they seem."""
         paces = self.paces()
         with self.reading() as state:
-            return views.workers(state, self._answers.of(state), paces)
+            return Table(views.workers(state, self._answers.of(state), paces), WorkerSummary)
 
     def standing(self, worker: str) -> OwnStanding:
         """Where a worker stands, as they may know."""
@@ -160,14 +163,14 @@ class ReadableCampaign:
             spec = state.spec
         return views.explain(self.name, seq, self._store, spec, self._writer.state_at)
 
-    def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
+    def log(self, after: int = 0, upto: int | None = None) -> Table[Event]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
-        return self._store.read(self.name, after, upto)
+        return Table(self._store.read(self.name, after, upto), Event)
 
-    def assignments(self, worker: str | None = None) -> list[Assignment]:
+    def assignments(self, worker: str | None = None) -> Table[Assignment]:
         """What is out, of all or of one worker: handed out, neither answered nor released."""
         with self.reading() as state:
-            return views.outstanding(self.name, state, as_name(worker))
+            return Table(views.outstanding(self.name, state, as_name(worker)), Assignment)
 
     def assignment(self, assignment_id: str) -> Handed:
         """One assignment, and what has become of it."""
@@ -215,6 +218,30 @@ class ReadableCampaign:
     def content(self) -> Content | None:
         """What workers are asked and shown, if that was given."""
         return self._spec.content
+
+    # In a notebook.
+
+    def to_frame(self) -> Any:
+        """The answers so far as a pandas DataFrame; needs the extra ``askwise[tables]``."""
+        return self.answers().to_frame()
+
+    def plot(self) -> Any:
+        """What was spent and reserved over time, of the budget if there is one.
+
+        Needs Matplotlib, which is in the extra ``askwise[lab]``.
+        """
+        from askwise.campaign.views.pictures import money_figure
+
+        return money_figure(self.name, self._spec.problem, self.log())
+
+    def _repr_html_(self) -> str:
+        now, answers = self.status(), self.answers()
+        of = "" if now.budget is None else f" of {now.budget}"
+        headline = (
+            f"Campaign {self.name}, {now.state}: {now.answers} answers, {now.spent} spent{of}"
+        )
+        shown = answers[:SHOWN].to_records()
+        return as_html(headline, shown, len(answers))
 
     def _seq_of(self, assignment_id: str) -> int:
         return seq_of(self.name, assignment_id)

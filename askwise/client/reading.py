@@ -21,6 +21,7 @@ from askwise.campaign.views import (
     WorkerReport,
     WorkerSummary,
 )
+from askwise.campaign.views.tables import AnswerTable, PaymentTable
 from askwise.client import requests
 from askwise.client.calls import CampaignCalls
 from askwise.client.requests import Steps, download, read, verb
@@ -30,42 +31,47 @@ from askwise.core.events import Event
 from askwise.core.fields import as_name
 from askwise.core.keys import Key
 from askwise.core.problem import Task, as_task
+from askwise.core.shown import Table
 
 
 class CampaignReads(CampaignCalls):
     """What can be read off a campaign."""
 
     @verb
-    def answers(self) -> Steps[list[Answer]]:
+    def answers(self) -> Steps[AnswerTable]:
         """Every task's answer so far; one nameless entry in a campaign without tasks."""
-        return [Answer.from_json(raw) for raw in (yield from self._pages("answers"))]
+        return AnswerTable(map(Answer.from_json, (yield from self._pages("answers"))))
 
     @verb
-    def payments(self) -> Steps[list[Payment]]:
+    def payments(self) -> Steps[PaymentTable]:
         """What each worker has earned, what is owed of it and what is reserved for them."""
-        return [Payment.from_json(raw) for raw in (yield from self._pages("payments"))]
+        return PaymentTable(map(Payment.from_json, (yield from self._pages("payments"))))
 
     @verb
-    def due(self) -> Steps[list[DuePayout]]:
+    def due(self) -> Steps[Table[DuePayout]]:
         """What to pay now: an entry for every worker who is owed something."""
-        return [DuePayout.from_json(raw) for raw in (yield from self._pages("due"))]
+        return Table(map(DuePayout.from_json, (yield from self._pages("due"))), DuePayout)
 
     @verb
-    def payouts(self, worker: str | None = None) -> Steps[list[Payout]]:
+    def payouts(self, worker: str | None = None) -> Steps[Table[Payout]]:
         """What was marked as paid, to all or to one worker, in the order of the log."""
         found = map(Payout.from_json, (yield from self._pages("payouts")))
-        return [each for each in found if as_name(worker) in (None, each.worker)]
+        mine = (each for each in found if as_name(worker) in (None, each.worker))
+        return Table(mine, Payout)
 
     @verb
-    def bonuses(self, worker: str | None = None) -> Steps[list[Bonus]]:
+    def bonuses(self, worker: str | None = None) -> Steps[Table[Bonus]]:
         """What was given as a bonus, to all or to one worker, in the order of the log."""
         found = map(Bonus.from_json, (yield from self._pages("bonuses")))
-        return [each for each in found if as_name(worker) in (None, each.worker)]
+        mine = (each for each in found if as_name(worker) in (None, each.worker))
+        return Table(mine, Bonus)
 
     @verb
-    def workers(self) -> Steps[list[WorkerSummary]]:
+    def workers(self) -> Steps[Table[WorkerSummary]]:
         """Every worker who ever joined: their work, their money, their pace, how good they seem."""
-        return [WorkerSummary.from_json(raw) for raw in (yield from self._pages("workers"))]
+        return Table(
+            map(WorkerSummary.from_json, (yield from self._pages("workers"))), WorkerSummary
+        )
 
     @verb
     def standing(self, worker: str) -> Steps[OwnStanding]:
@@ -85,9 +91,9 @@ class CampaignReads(CampaignCalls):
         return Explanation.from_json((yield from read(f"{path}/explanation")))
 
     @verb
-    def log(self, after: int = 0, upto: int | None = None) -> Steps[list[Event]]:
+    def log(self, after: int = 0, upto: int | None = None) -> Steps[Table[Event]]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
-        found: list[Event] = []
+        found: Table[Event] = Table(kind=Event)
         start: int | None = max(0, after)
         while start is not None and (upto is None or start < upto):
             limit = requests.PAGE if upto is None else min(requests.PAGE, upto - start)
@@ -97,7 +103,7 @@ class CampaignReads(CampaignCalls):
         return found
 
     @verb
-    def assignments(self, worker: str | None = None) -> Steps[list[Assignment]]:
+    def assignments(self, worker: str | None = None) -> Steps[Table[Assignment]]:
         """What is out, of all or of one worker: handed out, neither answered nor released."""
         return [
             Assignment.from_json(raw)

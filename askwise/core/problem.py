@@ -16,6 +16,7 @@ from askwise.core.fields import (
     fields_of,
     is_name,
 )
+from askwise.core.frames import frame_rows, is_frame
 from askwise.core.json_types import MONEY_SCHEMA, Id, JsonLimits, Positive, Quantity
 from askwise.core.money import Amount, from_micro, to_micro
 
@@ -26,6 +27,9 @@ WorkerKind = Literal["person", "model", "crowd"]
 """What a worker may be."""
 
 KINDS: tuple[WorkerKind, ...] = get_args(WorkerKind)
+
+_COLUMNS = {"tasks": ("id",), "workers": ("id", "price"), "people": ("id", "price")}
+"""What data frames need to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,9 +433,16 @@ def check_named(task: Task, known: Container[str]) -> None:
 
 
 def listed(value: Any, field: str) -> list[Any]:
-    """Take a list (or another iterable, but no text and no single thing); None is empty."""
+    """Take a list (or another iterable, but no text and no single thing); None is empty.
+
+    Of a data frame of tasks or workers, its rows.
+    """
     if value is None:
         return []
+    if is_frame(value):
+        if field not in _COLUMNS:
+            raise InvalidProblem(f"{field} is a data frame: give a list", field=field)
+        return frame_rows(value, field, _COLUMNS[field])
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise InvalidProblem(f"{field} is {value!r}: give a list", field=field)
     return list(value)
