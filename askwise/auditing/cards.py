@@ -20,13 +20,13 @@ from askwise.core.checks import between, real, whole
 from askwise.core.errors import InvalidProblem
 from askwise.core.json_types import Count, JsonLimits
 from askwise.core.jsonable import Jsonable
-from askwise.core.shown import Shown
+from askwise.core.shown import ShownResult
 
 EPSILON = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class ReportCard(Shown, Jsonable):
+class ReportCard(ShownResult, Jsonable):
     """What may be believed of judges, by people who answered the same tasks.
 
     Attributes

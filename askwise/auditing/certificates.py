@@ -12,7 +12,7 @@ from askwise.core.checks import whole
 from askwise.core.errors import InvalidAnswer, InvalidParameter
 from askwise.core.json_types import Count, Level, Positive
 from askwise.core.jsonable import Jsonable
-from askwise.core.shown import Shown
+from askwise.core.shown import ShownResult
 
 CertifyOutcome = Literal["certified", "open", "hopeless"]
 
@@ -42,7 +42,7 @@ class AuditedSet(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Certificate(Shown, Jsonable):
+class Certificate(ShownResult, Jsonable):
     """What may be believed of labels because some of them were drawn at random and audited.
 
     Attributes

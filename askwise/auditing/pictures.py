@@ -6,6 +6,8 @@ from typing import Any, Protocol
 from askwise.auditing.intervals import Interval, share
 from askwise.figures import Dot, draw_dots
 
+FOUND = "found by audits"
+
 
 class _Audited(Protocol):
     """One of the nested sets of a draw."""
@@ -39,14 +41,15 @@ def audits_figure(sets: Iterable[_Audited], error: float) -> Any:
     """The share of wrong labels that audits found in each nested set, beside what is allowed."""
     dots = []
     for each in sets:
-        found = share(each.wrong, each.audited) or Interval(0.0, 0.0, 1.0)
-        series = "certified" if each.certified else "not certified"
-        name = f"the {each.size:,} surest"
-        dots.append(Dot(name, series, found.value, found.low, found.high))
+        found = share(each.wrong, each.audited)
+        if found is None:
+            continue
+        name = f"the {each.size:,} surest: {'' if each.certified else 'not '}certified"
+        dots.append(Dot(name, FOUND, found.value, found.low, found.high))
     # A set may have been looked at in several draws: the last counts.
-    last = {(dot.name, dot.series): dot for dot in dots}
+    last = {dot.name: dot for dot in dots}
     return draw_dots(
-        list(last.values()) or [Dot("nothing was audited yet", "not certified", 0.0, 0.0, 1.0)],
+        list(last.values()) or [Dot("nothing was audited yet", FOUND, 0.0, 0.0, 1.0)],
         title="Wrong labels among those audited",
         x_label="share, with 95% intervals of each set alone",
         lines={f"allowed: {100 * error:g}%": error},

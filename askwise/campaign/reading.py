@@ -40,7 +40,7 @@ from askwise.core.content import Content
 from askwise.core.events import Event
 from askwise.core.fields import as_name
 from askwise.core.problem import Task
-from askwise.core.shown import Table, as_html
+from askwise.core.shown import ShownList, as_html
 from askwise.store import Store
 
 SHOWN = 10
@@ -79,31 +79,31 @@ class ReadableCampaign:
         with self.reading() as state:
             return PaymentTable(views.payments(state))
 
-    def due(self) -> Table[DuePayout]:
+    def due(self) -> ShownList[DuePayout]:
         """What to pay now: an entry for every worker who is owed something."""
         today = day_of(self._writer.clock())
         began = next((day_of(event.time) for event in self.events([1])), today)
-        return Table(due(self.payments(), began, today), DuePayout)
+        return ShownList(due(self.payments(), began, today), DuePayout)
 
-    def payouts(self, worker: str | None = None) -> Table[Payout]:
+    def payouts(self, worker: str | None = None) -> ShownList[Payout]:
         """What was marked as paid, to all or to one worker, in the order of the log."""
         with self.reading() as state:
             at = None if worker is None else state.ledger.worker_at(as_name(worker))
             seqs, currency = seqs_of(state.ledger.given.payouts, at), currency_of(state)
-        return Table((Payout.of(event, currency) for event in self.events(seqs)), Payout)
+        return ShownList((Payout.of(event, currency) for event in self.events(seqs)), Payout)
 
-    def bonuses(self, worker: str | None = None) -> Table[Bonus]:
+    def bonuses(self, worker: str | None = None) -> ShownList[Bonus]:
         """What was given as a bonus, to all or to one worker, in the order of the log."""
         with self.reading() as state:
             at = None if worker is None else state.ledger.worker_at(as_name(worker))
             seqs, currency = seqs_of(state.ledger.given.bonuses, at), currency_of(state)
-        return Table((Bonus.of(event, currency) for event in self.events(seqs)), Bonus)
+        return ShownList((Bonus.of(event, currency) for event in self.events(seqs)), Bonus)
 
-    def workers(self) -> Table[WorkerSummary]:
+    def workers(self) -> ShownList[WorkerSummary]:
         """Every worker who ever joined: their work, their money, their pace, how good they seem."""
         paces = self.paces()
         with self.reading() as state:
-            return Table(views.workers(state, self._answers.of(state), paces), WorkerSummary)
+            return ShownList(views.workers(state, self._answers.of(state), paces), WorkerSummary)
 
     def standing(self, worker: str) -> OwnStanding:
         """Where a worker stands, as they may know."""
@@ -163,14 +163,14 @@ class ReadableCampaign:
             spec = state.spec
         return views.explain(self.name, seq, self._store, spec, self._writer.state_at)
 
-    def log(self, after: int = 0, upto: int | None = None) -> Table[Event]:
+    def log(self, after: int = 0, upto: int | None = None) -> ShownList[Event]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
-        return Table(self._store.read(self.name, after, upto), Event)
+        return ShownList(self._store.read(self.name, after, upto), Event)
 
-    def assignments(self, worker: str | None = None) -> Table[Assignment]:
+    def assignments(self, worker: str | None = None) -> ShownList[Assignment]:
         """What is out, of all or of one worker: handed out, neither answered nor released."""
         with self.reading() as state:
-            return Table(views.outstanding(self.name, state, as_name(worker)), Assignment)
+            return ShownList(views.outstanding(self.name, state, as_name(worker)), Assignment)
 
     def assignment(self, assignment_id: str) -> Handed:
         """One assignment, and what has become of it."""

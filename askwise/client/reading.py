@@ -31,7 +31,7 @@ from askwise.core.events import Event
 from askwise.core.fields import as_name
 from askwise.core.keys import Key
 from askwise.core.problem import Task, as_task
-from askwise.core.shown import Table
+from askwise.core.shown import ShownList
 
 
 class CampaignReads(CampaignCalls):
@@ -48,28 +48,28 @@ class CampaignReads(CampaignCalls):
         return PaymentTable(map(Payment.from_json, (yield from self._pages("payments"))))
 
     @verb
-    def due(self) -> Steps[Table[DuePayout]]:
+    def due(self) -> Steps[ShownList[DuePayout]]:
         """What to pay now: an entry for every worker who is owed something."""
-        return Table(map(DuePayout.from_json, (yield from self._pages("due"))), DuePayout)
+        return ShownList(map(DuePayout.from_json, (yield from self._pages("due"))), DuePayout)
 
     @verb
-    def payouts(self, worker: str | None = None) -> Steps[Table[Payout]]:
+    def payouts(self, worker: str | None = None) -> Steps[ShownList[Payout]]:
         """What was marked as paid, to all or to one worker, in the order of the log."""
         found = map(Payout.from_json, (yield from self._pages("payouts")))
         mine = (each for each in found if as_name(worker) in (None, each.worker))
-        return Table(mine, Payout)
+        return ShownList(mine, Payout)
 
     @verb
-    def bonuses(self, worker: str | None = None) -> Steps[Table[Bonus]]:
+    def bonuses(self, worker: str | None = None) -> Steps[ShownList[Bonus]]:
         """What was given as a bonus, to all or to one worker, in the order of the log."""
         found = map(Bonus.from_json, (yield from self._pages("bonuses")))
         mine = (each for each in found if as_name(worker) in (None, each.worker))
-        return Table(mine, Bonus)
+        return ShownList(mine, Bonus)
 
     @verb
-    def workers(self) -> Steps[Table[WorkerSummary]]:
+    def workers(self) -> Steps[ShownList[WorkerSummary]]:
         """Every worker who ever joined: their work, their money, their pace, how good they seem."""
-        return Table(
+        return ShownList(
             map(WorkerSummary.from_json, (yield from self._pages("workers"))), WorkerSummary
         )
 
@@ -91,9 +91,9 @@ class CampaignReads(CampaignCalls):
         return Explanation.from_json((yield from read(f"{path}/explanation")))
 
     @verb
-    def log(self, after: int = 0, upto: int | None = None) -> Steps[Table[Event]]:
+    def log(self, after: int = 0, upto: int | None = None) -> Steps[ShownList[Event]]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
-        found: Table[Event] = Table(kind=Event)
+        found: ShownList[Event] = ShownList(kind=Event)
         start: int | None = max(0, after)
         while start is not None and (upto is None or start < upto):
             limit = requests.PAGE if upto is None else min(requests.PAGE, upto - start)
@@ -103,12 +103,10 @@ class CampaignReads(CampaignCalls):
         return found
 
     @verb
-    def assignments(self, worker: str | None = None) -> Steps[Table[Assignment]]:
+    def assignments(self, worker: str | None = None) -> Steps[ShownList[Assignment]]:
         """What is out, of all or of one worker: handed out, neither answered nor released."""
-        return [
-            Assignment.from_json(raw)
-            for raw in (yield from self._pages("assignments", worker=as_name(worker)))
-        ]
+        found = yield from self._pages("assignments", worker=as_name(worker))
+        return ShownList(map(Assignment.from_json, found), Assignment)
 
     @verb
     def assignment(self, assignment_id: str) -> Steps[Handed]:

@@ -24,7 +24,7 @@ _PLAIN_KEY = re.compile(r"[!-~]{1,150}")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ServiceRequest:
     """One request; it may be sent again until it is answered, and happens once.
 
     Attributes
@@ -56,7 +56,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
-Steps = Generator[Request, Any, T]
+Steps = Generator[ServiceRequest, Any, T]
 """Requests, one after another, and the result that they lead to."""
 
 
@@ -107,7 +107,7 @@ def _result_of(annotation: Any) -> Any:
 def read(path: str, **query: str | int | None) -> Steps[Any]:
     """GET."""
     given = {name: value for name, value in query.items() if value is not None}
-    return (yield Request("GET", path, given))
+    return (yield ServiceRequest("GET", path, given))
 
 
 def pages(path: str, **query: str | int | None) -> Steps[list[Any]]:
@@ -124,7 +124,7 @@ def pages(path: str, **query: str | int | None) -> Steps[list[Any]]:
 
 def download(path: str) -> Steps[bytes]:
     """GET a file."""
-    return (yield Request("GET", path, as_file=True))
+    return (yield ServiceRequest("GET", path, as_file=True))
 
 
 def write(
@@ -135,7 +135,7 @@ def write(
     ``longer`` are seconds that the reply may take beyond the usual.
     """
     if body is None:
-        return (yield Request("POST", path, headers=_once(key)))
+        return (yield ServiceRequest("POST", path, headers=_once(key)))
     text = _as_json(body)
     return (yield from write_text(path, text, "application/json", key=key, longer=longer))
 
@@ -145,12 +145,14 @@ def write_text(
 ) -> Steps[Any]:
     """Do a write whose body is a text."""
     headers = {"Content-Type": media, **_once(key)}
-    return (yield Request("POST", path, headers=headers, content=text.encode(), longer=longer))
+    return (
+        yield ServiceRequest("POST", path, headers=headers, content=text.encode(), longer=longer)
+    )
 
 
 def delete(path: str, id: str, *, key: str | None = None) -> Steps[Any]:
     """End what has this id."""
-    return (yield Request("DELETE", f"{path}/{quote(id, safe='')}", headers=_once(key)))
+    return (yield ServiceRequest("DELETE", f"{path}/{quote(id, safe='')}", headers=_once(key)))
 
 
 def _as_json(body: Any) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from askwise.client.errors import Refused, Unreachable, error_of
-from askwise.client.requests import Request, Steps
+from askwise.client.requests import ServiceRequest, Steps
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
 from askwise.core.version import __version__
@@ -77,7 +77,7 @@ class _Line:
             "verify": _certificates(),
         }
 
-    def _sent(self, request: Request) -> dict[str, Any]:
+    def _sent(self, request: ServiceRequest) -> dict[str, Any]:
         """A request as httpx takes it."""
         sent: dict[str, Any] = {"method": request.method, "url": request.path}
         sent |= {"params": request.query} if request.query else {}
@@ -102,7 +102,7 @@ class _Line:
             raise failure
         return max(wait, self._draw() * min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt))
 
-    def _read(self, request: Request, reply: httpx.Response) -> Any:
+    def _read(self, request: ServiceRequest, reply: httpx.Response) -> Any:
         if not reply.is_success:
             raise self._error(reply)
         if request.as_file:
@@ -177,7 +177,7 @@ class Transport(_Line):
             result: T = end.value
             return result
 
-    def _send(self, request: Request) -> Any:
+    def _send(self, request: ServiceRequest) -> Any:
         for attempt in itertools.count():
             try:
                 reply = self._client.request(**self._sent(request))
@@ -219,7 +219,7 @@ class AsyncTransport(_Line):
             result: T = end.value
             return result
 
-    async def _send(self, request: Request) -> Any:
+    async def _send(self, request: ServiceRequest) -> Any:
         for attempt in itertools.count():
             try:
                 reply = await self._client.request(**self._sent(request))

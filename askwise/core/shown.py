@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Generic, SupportsIndex, TypeVar, overload
+from typing import Any, ClassVar, Generic, SupportsIndex, TypeVar, overload
 
 from askwise.core.errors import InvalidParameter
 
@@ -33,7 +33,7 @@ def load_pandas() -> Any:
     return pandas
 
 
-class Shown:
+class ShownResult:
     """A result that shows itself: ``_headline`` is its sentence, ``_records`` are its rows."""
 
     __slots__ = ()
@@ -52,7 +52,7 @@ class Shown:
         return as_html(self._headline(), self._records())
 
 
-class Table(list[T], Generic[T]):
+class ShownList(list[T], Generic[T]):
     """A list that shows itself as a table: in all else it is a list.
 
     Parameters
@@ -66,10 +66,13 @@ class Table(list[T], Generic[T]):
     --------
     >>> from askwise.core.choices import Assignment
     >>> from decimal import Decimal
-    >>> table = Table([Assignment("cats:1", "t1", "ann", Decimal("0.1"), None, None)])
+    >>> table = ShownList([Assignment("cats:1", "t1", "ann", Decimal("0.1"), None, None)])
     >>> table == list(table), table.columns()[:4]
     (True, ['id', 'task', 'worker', 'price'])
     """
+
+    shown: ClassVar[tuple[str, ...]] = ()
+    """The columns that a notebook shows; all in which something is said if empty."""
 
     def __init__(self, rows: Iterable[T] = (), kind: type | None = None) -> None:
         super().__init__(rows)
@@ -90,13 +93,14 @@ class Table(list[T], Generic[T]):
         return load_pandas().DataFrame(self.to_records(), columns=self.columns())
 
     def _repr_html_(self) -> str:
-        return as_html("", self[:MOST_ROWS].to_records(), len(self), self.columns())
+        names = self.shown or self.columns()
+        return as_html("", self[:MOST_ROWS].to_records(), len(self), names)
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> T: ...
     @overload
-    def __getitem__(self, place: slice) -> Table[T]: ...
-    def __getitem__(self, place: SupportsIndex | slice) -> T | Table[T]:
+    def __getitem__(self, place: slice) -> ShownList[T]: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> T | ShownList[T]:
         found = super().__getitem__(place)
         return type(self)(found, self._kind) if isinstance(place, slice) else found  # type: ignore[arg-type, return-value]
 

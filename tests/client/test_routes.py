@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from askwise.client import AsyncRemoteCampaign, AsyncService, RemoteCampaign, Service
-from askwise.client.requests import Request, Steps
+from askwise.client.requests import ServiceRequest, Steps
 from tests.service.auth.rules import API
 
 FOR_BROWSERS = {("GET", "/docs")}
@@ -31,7 +31,7 @@ class Recorder:
         self.seen: set[tuple[str, str]] = set()
 
     def run(self, steps: Steps[Any]) -> None:
-        request: Request = next(steps)
+        request: ServiceRequest = next(steps)
         self.seen.add((request.method, request.path))
 
 

@@ -15,7 +15,7 @@ from askwise.core.choices import Done
 from askwise.core.json_types import Count, Id, Level
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
-from askwise.core.shown import Shown
+from askwise.core.shown import ShownResult
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
 
@@ -128,7 +128,7 @@ class CertifiedBlock(Jsonable):
 
 
 @dataclass(frozen=True, slots=True)
-class CampaignCertificate(Shown, Jsonable):
+class CampaignCertificate(ShownResult, Jsonable):
     """What may be believed of a campaign's labels because some were drawn at random and
     audited.
 

@@ -7,7 +7,7 @@ from askwise.campaign.views.timeline import Timeline
 from askwise.core.events import Event
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
-from askwise.figures import ReferenceRow, Row, draw
+from askwise.figures import Row, draw
 
 
 def money_figure(name: str, problem: Problem, events: Iterable[Event]) -> Any:
@@ -17,14 +17,17 @@ def money_figure(name: str, problem: Problem, events: Iterable[Event]) -> Any:
     found = timeline.series()
     # Of all moments with as many answers, the last.
     last = {int(count): at for at, count in enumerate(found.answers)}
-    rows, budget = [], []
+    rows = []
     for count, at in last.items():
-        spent, held = int(found.spent[at]) / MICRO, int(found.reserved[at]) / MICRO
-        for series, money in (("spent", spent), ("spent and reserved", spent + held)):
-            rows.append(Row("", series, count, "money", money, money, money, 0))
+        curves = {
+            "spent": found.spent[at],
+            "spent and reserved": found.spent[at] + found.reserved[at],
+        }
         if found.budget is not None:
-            cap = int(found.budget[at]) / MICRO
-            budget.append(ReferenceRow.at("budget", count, "money", cap, style="line"))
+            curves["budget"] = found.budget[at]
+        for series, micro in curves.items():
+            money = int(micro) / MICRO
+            rows.append(Row("", series, count, "money", money, money, money, 0))
     if not rows:
         rows = [Row("", "spent", 0, "money", 0.0, 0.0, 0.0, 0)]
     return draw(
@@ -33,5 +36,4 @@ def money_figure(name: str, problem: Problem, events: Iterable[Event]) -> Any:
         metric="money",
         x_label="answers",
         y_label="money",
-        reference=budget,
     )

@@ -7,12 +7,12 @@ from typing import Any
 
 from askwise.campaign.views.answers import Answer
 from askwise.campaign.views.payments import Payment
-from askwise.core.shown import Table
+from askwise.core.shown import ShownList
 
 NO_LABEL = "no answer yet"
 
 
-class AnswerTable(Table[Answer]):
+class AnswerTable(ShownList[Answer]):
     """Answers: a list, and a table and a picture in a notebook."""
 
     def __init__(self, rows: Iterable[Answer] = (), kind: type = Answer) -> None:
@@ -35,8 +35,10 @@ class AnswerTable(Table[Answer]):
         return draw_bars(tasks or {NO_LABEL: {}}, title=title, x_label="tasks")
 
 
-class PaymentTable(Table[Payment]):
+class PaymentTable(ShownList[Payment]):
     """Payments: a list, and a table and a picture in a notebook."""
+
+    shown = ("worker", "answers", "earned", "paid_out", "owed", "reserved", "last_paid", "currency")
 
     def __init__(self, rows: Iterable[Payment] = (), kind: type = Payment) -> None:
         super().__init__(rows, kind)

@@ -20,7 +20,7 @@ from askwise.core.json_types import (
 )
 from askwise.core.jsonable import Jsonable
 from askwise.core.registry import changed_parameters
-from askwise.core.shown import Shown
+from askwise.core.shown import ShownResult
 from askwise.figures import draw
 from askwise.lab.planning.pictures import cost_picture, count
 from askwise.lab.planning.search import Dial, Value
@@ -175,7 +175,7 @@ class PlanPoint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan(Shown, Jsonable):
+class Plan(ShownResult, Jsonable):
     """What a campaign will cost and how often it will be wrong, as simulated.
 
     Attributes

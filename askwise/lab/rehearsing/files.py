@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from askwise.lab import report
-from askwise.lab.planning.files import count, listing
+from askwise.lab.planning.files import listing
+from askwise.lab.planning.pictures import count
 from askwise.lab.planning.plan import amounts, percent
 from askwise.lab.rehearsing.plan import (
     CampaignPlan,

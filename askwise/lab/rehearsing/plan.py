@@ -18,7 +18,7 @@ from askwise.core.json_types import (
     Word,
 )
 from askwise.core.jsonable import Jsonable
-from askwise.core.shown import Shown
+from askwise.core.shown import ShownResult
 from askwise.figures import draw
 from askwise.lab.planning.pictures import count, error_picture
 from askwise.lab.planning.plan import Estimate, MoneyRange, amount, amounts, percent
@@ -79,7 +79,7 @@ class WorkerPart(Jsonable):
 
 
 @dataclass(frozen=True)
-class CampaignPlan(Shown, Jsonable):
+class CampaignPlan(ShownResult, Jsonable):
     """What a campaign of people and models will cost and how often it will be wrong, as simulated.
 
     Attributes

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from askwise.lab import report
-from askwise.lab.planning.files import count
+from askwise.lab.planning.pictures import count
 from askwise.lab.planning.plan import amount, percent
 from askwise.lab.replaying.measures import Measures
 from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving

@@ -17,7 +17,7 @@ from askwise.core.json_types import (
     Word,
 )
 from askwise.core.jsonable import Jsonable
-from askwise.core.shown import Shown
+from askwise.core.shown import ShownResult
 from askwise.figures import ReferenceRow, Row, draw
 from askwise.lab.replaying.measures import Measures
 
@@ -107,7 +107,7 @@ class Saving(Jsonable):
 
 
 @dataclass(frozen=True)
-class Replay(Shown, Jsonable):
+class Replay(ShownResult, Jsonable):
     """What came out: a curve for each policy, what all answers give, and what is saved.
 
     Attributes

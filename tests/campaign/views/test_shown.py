@@ -13,7 +13,7 @@ import pytest
 from askwise import Campaign, Worker
 from askwise.auditing import check
 from askwise.core.errors import InvalidParameter
-from askwise.core.shown import Table
+from askwise.core.shown import ShownList
 from askwise.lab.replaying.replay import replay
 
 
@@ -89,7 +89,7 @@ def test_a_table_is_a_list(campaign: Campaign) -> None:
     assert answers[:3] == list(answers)[:3]
     assert answers[0].task == "t0"
     assert pickle.loads(pickle.dumps(answers)) == answers
-    assert json.dumps(Table([1, 2])) == "[1, 2]"
+    assert json.dumps(ShownList([1, 2])) == "[1, 2]"
     assert campaign.assignments().columns()[:2] == ["id", "task"]
     assert list(campaign.bonuses().to_frame().columns)[:2] == ["seq", "time"]
 
