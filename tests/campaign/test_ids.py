@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from askwise import Campaign, Task, Worker
 from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
+from askwise.data.campaigns import read_campaign
 
 
 def numbered(**changes: Any) -> Campaign:
@@ -106,6 +108,17 @@ def test_a_policy_may_be_named_with_its_parameters() -> None:
     assert campaign.spec["policy"]["target"] == 0.1
     assert campaign.spec["stopping"]["name"] == "lead"
     assert numbered(policy="auto(target=0.2)").spec["policy"]["target"] == 0.2
+
+
+def test_files_take_labels_of_policies_and_numbers_too(tmp_path: Path) -> None:
+    file = tmp_path / "campaign.toml"
+    file.write_text(
+        'options = [0, 1]\ntasks = [1, 2]\npolicy = "hem(target=0.1)"\n'
+        'workers = [{ id = 7, price = "0.1" }]\n'
+    )
+    spec = Campaign.create(**read_campaign(file)).spec
+    assert (spec["options"], spec["workers"][0]["id"]) == (["0", "1"], "7")
+    assert spec["policy"]["target"] == 0.1
 
 
 @pytest.mark.parametrize(
