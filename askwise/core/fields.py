@@ -6,8 +6,6 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeVar
 
-import numpy as np
-
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.money import field_of
 
@@ -36,6 +34,11 @@ def is_name(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
 
 
+def plain_scalar(value: Any) -> Any:
+    """A scalar of NumPy as Python's own; anything else as it is. Imports no NumPy."""
+    return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+
+
 def as_name(value: Any) -> Any:
     """Take an id as text: of a whole number, NumPy's too, the text is the id.
 
@@ -44,6 +47,7 @@ def as_name(value: Any) -> Any:
 
     Examples
     --------
+    >>> import numpy as np
     >>> as_name(7), as_name(np.int64(7)), as_name(7.0), as_name(np.str_("ann"))
     ('7', '7', '7', 'ann')
     >>> as_name(True), as_name(0.5)
@@ -51,8 +55,7 @@ def as_name(value: Any) -> Any:
     """
     if type(value) is str:
         return value
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = plain_scalar(value)
     if isinstance(value, float) and value.is_integer():
         # A column of whole numbers in which one is missing has turned into these.
         value = int(value)

@@ -6,10 +6,8 @@ A frame is known by what it does, so nothing here imports pandas.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from askwise.core.errors import InvalidProblem
-from askwise.core.fields import as_name, by_name
+from askwise.core.fields import as_name, by_name, plain_scalar
 
 _MISSING = ("NAType", "NaTType")
 
@@ -99,8 +97,7 @@ def _needed(frame: Any, field: str, needed: Sequence[str]) -> list[str]:
 
 
 def _plain(name: str, cell: Any) -> Any:
-    if isinstance(cell, np.generic):
-        cell = cell.item()
+    cell = plain_scalar(cell)
     if name == "limit" and isinstance(cell, float) and cell.is_integer():
         return int(cell)
     if name == "workers" and isinstance(cell, str):
