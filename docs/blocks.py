@@ -34,6 +34,7 @@ EXECUTED = (
     DOCS / "how-to" / "lab.md",
     DOCS / "how-to" / "label.md",
     DOCS / "how-to" / "labels.md",
+    DOCS / "how-to" / "notebook.md",
     DOCS / "how-to" / "pay.md",
     DOCS / "how-to" / "pilot.md",
     DOCS / "how-to" / "plan.md",

@@ -166,10 +166,10 @@ class LabelAggregator(Aggregator, Learned):
         data : DataFrame or mapping of columns
             With the columns ``task``, ``worker`` and ``label``. All answers count, also those
             of one worker to one task.
-        gold : Series or mapping of task to label, optional
+        gold : Series, DataFrame (task, label) or mapping of task to label, optional
             Known truths: these tasks keep them, and teach the quality of workers. Tasks
             without an answer are passed over.
-        contexts : Series or mapping of task to context, optional
+        contexts : Series, DataFrame (task, context) or mapping of task to context, optional
             The kind of each task, for methods that use it.
         workers : DataFrame or mapping of columns, optional
             What workers are: the columns ``worker`` and, if wanted, ``kind`` ("person", "model" or

@@ -1,4 +1,4 @@
-"""Tables of answers as pandas objects, to codes and back. The one place that needs pandas."""
+"""Tables of answers as pandas objects, to codes and back."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from askwise.aggregation.features import FORETOLD, Features, features_of
 from askwise.aggregation.fitted import Fitted
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, nearest
+from askwise.core.shown import load_pandas
 
 COLUMNS = ("task", "worker", "label")
 OF_WORKERS = ("worker", "kind", "family")
@@ -23,23 +24,11 @@ class Names(NamedTuple):
     labels: Any
 
 
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "pandas":
-            raise
-        raise InvalidParameter(
-            "tables need pandas: pip install 'askwise[tables]'", field="tables"
-        ) from None
-    return pandas
-
-
 def code_frame(
     data: Any, gold: Any = None, contexts: Any = None, workers: Any = None
 ) -> tuple[Answers, Names]:
     """Code a table with the columns task, worker and label; names are sorted."""
-    pandas = _pandas()
+    pandas = load_pandas()
     codes: dict[str, Array] = {}
     names: dict[str, Any] = {}
     for column in COLUMNS:
@@ -146,7 +135,7 @@ def _said_of(pandas: Any, workers: Any, known: Any) -> dict[Any, Kin]:
 
 def code_features(features: Any, tasks: Any) -> Features:
     """Features of tasks as an array; refuses what is ragged, no number, or of unknown tasks."""
-    pandas = _pandas()
+    pandas = load_pandas()
     if hasattr(features, "columns"):
         table = features.set_index("task") if "task" in features.columns else features
         given = list(zip(table.index, table.itertuples(index=False, name=None), strict=True))
@@ -180,6 +169,17 @@ def _dense(values: Any) -> tuple[Array, Array] | None:
 
 def _by_task(pandas: Any, given: Any, field: str, tasks: Any) -> Any:
     """A Series by task, without tasks that nobody answered."""
+    if hasattr(given, "columns"):
+        column = "label" if field == "gold" else "context"
+        for name in ("task", column):
+            if name not in given.columns:
+                raise InvalidParameter(
+                    f"{field} has no column {name!r}: its columns are "
+                    f"{', '.join(map(str, given.columns))}; it needs task and {column}",
+                    field=name,
+                )
+        # A frame of all tasks has empty cells where nothing is known.
+        given = given.dropna(subset=[column]).set_index("task")[column]
     try:
         found = pandas.Series(given)
     except (TypeError, ValueError) as error:
@@ -225,7 +225,7 @@ def _with_gold(labels: Any, gold: Any) -> Any:
 
 def learned_frames(answers: Answers, fitted: Fitted, names: Names) -> dict[str, Any]:
     """What was found, in names: the attributes of `askwise.aggregation.Learned`."""
-    pandas = _pandas()
+    pandas = load_pandas()
     tasks, workers, labels = names
     if len(fitted.counts) > len(workers):
         # The last is what features foretell.

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from askwise.auditing.ballots import FAILED, Ballots, Sources, read_ballots
 from askwise.auditing.cascades import Cascade, Progress, cascade
+from askwise.auditing.intervals import Interval
 from askwise.auditing.judges import JudgeCard, judge_cards
 from askwise.auditing.needs import AuditNeed, audit_needs
 from askwise.auditing.panels import PanelCard, panel_card
@@ -19,12 +20,13 @@ from askwise.core.checks import between, real, whole
 from askwise.core.errors import InvalidProblem
 from askwise.core.json_types import Count, JsonLimits
 from askwise.core.jsonable import Jsonable
+from askwise.core.shown import ShownResult
 
 EPSILON = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class ReportCard(Jsonable):
+class ReportCard(ShownResult, Jsonable):
     """What may be believed of judges, by people who answered the same tasks.
 
     Attributes
@@ -66,6 +68,42 @@ class ReportCard(Jsonable):
     shares: tuple[ClassShare, ...]
     needs: tuple[AuditNeed, ...]
     remarks: tuple[str, ...]
+
+    def _headline(self) -> str:
+        return (
+            f"{len(self.judges)} judges on {self.tasks:,} tasks: {self.verdicts:,} verdicts, "
+            f"{self.failures:,} of them failures. {' '.join(self.remarks[:1])}"
+        )
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "judge": each.judge,
+                "tasks": each.tasks,
+                "verdicts": each.verdicts,
+                "failures": each.failures.value,
+                **_ends("accuracy", each.accuracy),
+                **_ends("kappa", each.kappa),
+            }
+            for each in self.judges
+        ]
+
+    def plot(self) -> Any:
+        """How often each judge, and all together, say what most people say.
+
+        Needs Matplotlib, which is in the extra ``askwise[lab]``.
+        """
+        from askwise.auditing.pictures import judges_figure
+
+        return judges_figure(
+            [(each.judge, each.accuracy) for each in self.judges], self.panel.accuracy
+        )
+
+
+def _ends(name: str, found: Interval | None) -> dict[str, float | None]:
+    if found is None:
+        return {name: None, f"{name}_low": None, f"{name}_high": None}
+    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
 
 
 def check(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from askwise.auditing.climbs import Climb
 from askwise.auditing.draws import AuditDraw, Labels, digest_of
@@ -12,6 +12,7 @@ from askwise.core.checks import whole
 from askwise.core.errors import InvalidAnswer, InvalidParameter
 from askwise.core.json_types import Count, Level, Positive
 from askwise.core.jsonable import Jsonable
+from askwise.core.shown import ShownResult
 
 CertifyOutcome = Literal["certified", "open", "hopeless"]
 
@@ -41,7 +42,7 @@ class AuditedSet(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Certificate(Jsonable):
+class Certificate(ShownResult, Jsonable):
     """What may be believed of labels because some of them were drawn at random and audited.
 
     Attributes
@@ -115,6 +116,21 @@ class Certificate(Jsonable):
             "drawn at random). This rests on the draw and on the audits being right, and on "
             "nothing about who gave the labels."
         )
+
+    def _headline(self) -> str:
+        return self.statement
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [each._asdict() for each in self.sets]
+
+    def plot(self) -> Any:
+        """The share of wrong labels that audits found, beside what is allowed.
+
+        Needs Matplotlib, which is in the extra ``askwise[lab]``.
+        """
+        from askwise.auditing.pictures import audits_figure
+
+        return audits_figure(self.sets, self.error)
 
     def _which(self) -> str:
         """Name the labels that the statement is about."""

@@ -10,7 +10,6 @@ from typing import Any
 
 from askwise.campaign import undoing
 from askwise.campaign.holding import Holding
-from askwise.campaign.preparing import as_number
 from askwise.campaign.requests import Crew
 from askwise.campaign.revisable import RevisableCampaign
 from askwise.campaign.spec import Spec, check_name, make_spec
@@ -21,6 +20,7 @@ from askwise.core.choices import Batch, Done, Wait
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem
 from askwise.core.events import Kind
+from askwise.core.fields import as_name, by_name
 from askwise.core.money import Amount, to_micro
 from askwise.core.pilot import PilotTerms
 from askwise.core.problem import Task, Worker, as_task, as_worker, listed
@@ -81,9 +81,9 @@ class Campaign(RevisableCampaign):
 
         Parameters
         ----------
-        workers : iterable of Worker (or mappings of its fields)
-            Who may be asked; more may join later.
-        tasks : iterable of Task, mappings or ids, optional
+        workers : iterable of Worker (or mappings of its fields), or data frame
+            Who may be asked; more may join later. A data frame has their fields as columns.
+        tasks : iterable of Task, mappings or ids, or data frame, optional
             What they are asked about. Without, a utility campaign buys units of work.
         options : sequence of str
             The possible answers. Exactly one of this and ``outcome``.
@@ -94,8 +94,9 @@ class Campaign(RevisableCampaign):
         budget : str, int, Decimal or float, optional
             Never exceeded. None is no cap.
         policy, stopping, aggregation, mechanism : name, mapping or instance
-            A registry name, ``{"name": ..., parameters}`` or an instance. The policy ``"auto"``
-            chooses by what else is given, see :class:`~askwise.campaign.choosing.AutoTerms`.
+            A registry name, ``"hem(target=0.1)"``, ``{"name": ..., parameters}`` or an instance.
+            The policy ``"auto"`` chooses by what else is given, see
+            :class:`~askwise.campaign.choosing.AutoTerms`.
         certify : mapping, optional
             What is to be certified and who audits: ``{"error": 0.05, "confidence": 0.9, "by":
             ["vet"]}``, and perhaps ``share`` of the budget that is kept back for audits (0.2),
@@ -262,7 +263,8 @@ class Campaign(RevisableCampaign):
 
     def truths(self, told: Mapping[str, str], key: str | None = None) -> None:
         """Reveal the true options of many tasks in one write, all of them or none."""
-        self._do("truths", key, Verbs.tell_truths, told=dict(told))
+        named = {task: as_name(option) for task, option in by_name(dict(told), "task").items()}
+        self._do("truths", key, Verbs.tell_truths, told=named)
 
     def set_label(
         self,
@@ -294,7 +296,7 @@ class Campaign(RevisableCampaign):
         key : str, optional
             A retry with the same key changes nothing.
         """
-        said: dict[str, Any] = {"task": task, "value": as_number(value), **_decided(by, why)}
+        said: dict[str, Any] = {"task": task, "value": self._answer(value), **_decided(by, why)}
         if truth:
             said["truth"] = True
         self._do("set_label", key, Verbs.set_label, **said)

@@ -17,7 +17,7 @@ from askwise.campaign.state import CampaignState
 from askwise.campaign.writer import Writer
 from askwise.core.errors import Conflict
 from askwise.core.events import Event, Kind
-from askwise.core.fields import check_id
+from askwise.core.fields import as_name, check_id
 from askwise.ledger import columns as c
 from askwise.store import Change, Reply, Store
 from askwise.store.amending import Amending, amending
@@ -199,7 +199,8 @@ def forget_worker(
     """
     target = amending(store)
     if pseudonym is not None:
-        check_id(pseudonym, "pseudonym")
+        pseudonym = check_id(pseudonym, "pseudonym")
+    worker = as_name(worker)
     for _ in range(ATTEMPTS):
         state = _state_of(target, name)
         state.ledger.worker_at(worker)

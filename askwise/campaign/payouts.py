@@ -14,6 +14,7 @@ from askwise.campaign.requests import Action, PreparedWrite
 from askwise.campaign.views import Payout
 from askwise.core.calls import LONGEST_REFERENCE, check_by, check_remark, check_said
 from askwise.core.errors import InvalidProblem
+from askwise.core.fields import as_name, by_name
 from askwise.core.money import Amount, to_micro
 
 
@@ -75,7 +76,7 @@ class PayingCampaign(PreparingCampaign):
                 f"amounts is {amounts!r}: give a mapping of workers to what they were paid",
                 field="amounts",
             )
-        given = None if amounts is None else list(amounts.items())
+        given = None if amounts is None else list(by_name(amounts, "worker").items())
         return self._writer.write(self._paying(given, by, reference, on, key))
 
     def bonus(
@@ -103,7 +104,7 @@ class PayingCampaign(PreparingCampaign):
         said: dict[str, Any] = {"amounts": None, "by": check_by(by)}
         if amounts is not None:
             said["amounts"] = [
-                (worker, None if amount is None else to_micro(amount, "amount"))
+                (as_name(worker), None if amount is None else to_micro(amount, "amount"))
                 for worker, amount in amounts
             ]
         if reference is not None:

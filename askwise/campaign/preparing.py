@@ -23,6 +23,7 @@ from askwise.core.calls import (
 )
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.errors import AskwiseError, InvalidAnswer, InvalidProblem
+from askwise.core.fields import as_name
 from askwise.core.money import Amount, to_micro
 from askwise.core.problem import listed
 from askwise.core.text import check_text
@@ -32,6 +33,9 @@ T = TypeVar("T")
 
 _canonical = json_encoder(separators=(", ", ": "), sort_keys=True, allow_nan=True, default=str)
 """As in every store so far: a retry is known by this text."""
+
+_NAMES = {"task", "worker", "option"}
+"""Arguments of verbs that are ids."""
 
 _REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(
     (
@@ -94,11 +98,17 @@ class PreparingCampaign(ReadableCampaign):
     ) -> PreparedWrite[None]:
         """Prepare to hand in an answer."""
         seq = self._seq_of(assignment_id)
-        said: dict[str, Any] = {"assignment": seq, "value": as_number(value)}
+        said: dict[str, Any] = {"assignment": seq, "value": self._answer(value)}
         if cost is not None:
             said["cost"] = to_micro(cost, "cost")
         said |= self._beside(probabilities, rationale, reference)
         return self._doing("tell", key, Verbs.tell, **said)
+
+    def _answer(self, value: float | str) -> float | str:
+        """An answer as a request has it: one number is one request, however it is typed."""
+        if self._spec.problem.options:
+            return as_name(value)
+        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
     def _beside(
         self,
@@ -156,16 +166,13 @@ class PreparingCampaign(ReadableCampaign):
         self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any
     ) -> PreparedWrite[None]:
         """Prepare a write that returns nothing."""
+        for name in _NAMES & arguments.keys():
+            arguments[name] = as_name(arguments[name])
         action = Action(partial(act, **arguments), lambda _: {}, lambda _, kept: None)
         return prepared(verb, arguments, key, action)
 
     def _do(self, verb: str, key: str | None, act: Callable[..., None], **arguments: Any) -> None:
         self._writer.write(self._doing(verb, key, act, **arguments))
-
-
-def as_number(value: float | str) -> float | str:
-    """An answer as a request has it: one number is one request, however it is typed."""
-    return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
 
 def prepared(
@@ -188,7 +195,7 @@ def prepared(
 
 
 def _offered(workers: Iterable[str]) -> list[str]:
-    found = listed(workers, "workers")
+    found = [as_name(worker) for worker in listed(workers, "workers")]
     for worker in found:
         if not isinstance(worker, str):
             raise InvalidProblem(

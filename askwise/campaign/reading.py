@@ -17,7 +17,6 @@ from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import (
     Agreement,
-    Answer,
     Bonus,
     CampaignCertificate,
     CampaignResults,
@@ -27,7 +26,6 @@ from askwise.campaign.views import (
     JudgesReport,
     OwnStanding,
     Paces,
-    Payment,
     Payout,
     PilotReport,
     Status,
@@ -36,16 +34,22 @@ from askwise.campaign.views import (
 )
 from askwise.campaign.views.assignments import place_of, seq_of
 from askwise.campaign.views.payments import currency_of, day_of, due, seqs_of
+from askwise.campaign.views.tables import AnswerTable, PaymentTable
 from askwise.campaign.views.worker_pace import LATEST
 from askwise.campaign.writer import Writer
 from askwise.core.choices import Assignment, Done
 from askwise.core.content import Content
 from askwise.core.events import Event
+from askwise.core.fields import as_name
 from askwise.core.problem import Task
+from askwise.core.shown import ShownList, as_html
 from askwise.store import Store
 
 EVENTS = 2000
 """Events of the log that an export reads at a time."""
+
+SHOWN = 10
+"""Answers that a notebook shows of a campaign."""
 
 
 class ReadableCampaign:
@@ -70,46 +74,46 @@ class ReadableCampaign:
     def _spec(self) -> Spec:
         return self._writer.spec
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> AnswerTable:
         """Every task's answer so far; one nameless entry in a campaign without tasks."""
         with self.reading() as state:
-            return views.in_campaign(self._answers.of(state))
+            return AnswerTable(views.in_campaign(self._answers.of(state)))
 
-    def payments(self) -> list[Payment]:
+    def payments(self) -> PaymentTable:
         """What each worker has earned, what is owed of it and what is reserved for them."""
         with self.reading() as state:
-            return views.payments(state)
+            return PaymentTable(views.payments(state))
 
-    def due(self) -> list[DuePayout]:
+    def due(self) -> ShownList[DuePayout]:
         """What to pay now: an entry for every worker who is owed something."""
         today = day_of(self._writer.clock())
         began = next((day_of(event.time) for event in self.events([1])), today)
-        return due(self.payments(), began, today)
+        return ShownList(due(self.payments(), began, today), DuePayout)
 
-    def payouts(self, worker: str | None = None) -> list[Payout]:
+    def payouts(self, worker: str | None = None) -> ShownList[Payout]:
         """What was marked as paid, to all or to one worker, in the order of the log."""
         with self.reading() as state:
-            at = None if worker is None else state.ledger.worker_at(worker)
+            at = None if worker is None else state.ledger.worker_at(as_name(worker))
             seqs, currency = seqs_of(state.ledger.given.payouts, at), currency_of(state)
-        return [Payout.of(event, currency) for event in self.events(seqs)]
+        return ShownList((Payout.of(event, currency) for event in self.events(seqs)), Payout)
 
-    def bonuses(self, worker: str | None = None) -> list[Bonus]:
+    def bonuses(self, worker: str | None = None) -> ShownList[Bonus]:
         """What was given as a bonus, to all or to one worker, in the order of the log."""
         with self.reading() as state:
-            at = None if worker is None else state.ledger.worker_at(worker)
+            at = None if worker is None else state.ledger.worker_at(as_name(worker))
             seqs, currency = seqs_of(state.ledger.given.bonuses, at), currency_of(state)
-        return [Bonus.of(event, currency) for event in self.events(seqs)]
+        return ShownList((Bonus.of(event, currency) for event in self.events(seqs)), Bonus)
 
-    def workers(self) -> list[WorkerSummary]:
+    def workers(self) -> ShownList[WorkerSummary]:
         """Every worker who ever joined: their work, their money, their pace, how good they seem."""
         paces = self.paces()
         with self.reading() as state:
-            return views.workers(state, self._answers.of(state), paces)
+            return ShownList(views.workers(state, self._answers.of(state), paces), WorkerSummary)
 
     def standing(self, worker: str) -> OwnStanding:
         """Where a worker stands, as they may know."""
         with self.reading() as state:
-            return views.own_standing(state, worker)
+            return views.own_standing(state, as_name(worker))
 
     def paces(self, seq: int | None = None) -> Paces:
         """How long workers take for an answer, by the log up to an event, or to its end."""
@@ -151,6 +155,7 @@ class ReadableCampaign:
 
     def worker(self, worker: str) -> WorkerReport:
         """One worker in full: quality over time, what they mix up, contexts, pace."""
+        worker = as_name(worker)
         paces = self.paces()
         with self.reading() as state:
             summary = views.workers(state, self._answers.of(state), paces)[
@@ -166,9 +171,9 @@ class ReadableCampaign:
             spec = state.spec
         return views.explain(self.name, seq, self._store, spec, self._writer.state_at)
 
-    def log(self, after: int = 0, upto: int | None = None) -> list[Event]:
+    def log(self, after: int = 0, upto: int | None = None) -> ShownList[Event]:
         """The events from ``after`` (exclusive) to ``upto`` (inclusive)."""
-        return self._store.read(self.name, after, upto)
+        return ShownList(self._store.read(self.name, after, upto), Event)
 
     def export(self, directory: str | os.PathLike[str], format: str = "parquet") -> Path:
         """Write the whole campaign as a folder of tables, with a card that says what they hold.
@@ -196,10 +201,10 @@ class ReadableCampaign:
 
         return write_folder(found, log, directory, format)
 
-    def assignments(self, worker: str | None = None) -> list[Assignment]:
+    def assignments(self, worker: str | None = None) -> ShownList[Assignment]:
         """What is out, of all or of one worker: handed out, neither answered nor released."""
         with self.reading() as state:
-            return views.outstanding(self.name, state, worker)
+            return ShownList(views.outstanding(self.name, state, as_name(worker)), Assignment)
 
     def assignment(self, assignment_id: str) -> Handed:
         """One assignment, and what has become of it."""
@@ -210,7 +215,7 @@ class ReadableCampaign:
     def task(self, task: str) -> Task:
         """A task as it was added, with its payload."""
         with self.reading() as state:
-            return state.ledger.tasks[state.ledger.task_at(task)]
+            return state.ledger.tasks[state.ledger.task_at(as_name(task))]
 
     def over(self) -> Done | None:
         """Why there is nothing more to ask, if so, and nothing is out; changes nothing.
@@ -247,6 +252,30 @@ class ReadableCampaign:
     def content(self) -> Content | None:
         """What workers are asked and shown, if that was given."""
         return self._spec.content
+
+    # In a notebook.
+
+    def to_frame(self) -> Any:
+        """The answers so far as a pandas DataFrame; needs the extra ``askwise[tables]``."""
+        return self.answers().to_frame()
+
+    def plot(self) -> Any:
+        """What was spent and reserved over time, of the budget if there is one.
+
+        Needs Matplotlib, which is in the extra ``askwise[lab]``.
+        """
+        from askwise.campaign.views.pictures import money_figure
+
+        return money_figure(self.name, self._spec.problem, self.log())
+
+    def _repr_html_(self) -> str:
+        now, answers = self.status(), self.answers()
+        of = "" if now.budget is None else f" of {now.budget}"
+        headline = (
+            f"Campaign {self.name}, {now.state}: {now.answers} answers, {now.spent} spent{of}"
+        )
+        shown = answers[:SHOWN].to_records()
+        return as_html(headline, shown, len(answers))
 
     def _seq_of(self, assignment_id: str) -> int:
         return seq_of(self.name, assignment_id)

@@ -9,7 +9,7 @@ from typing import Any
 from askwise.campaign import revising
 from askwise.campaign.loading import Loaded
 from askwise.campaign.payouts import PayingCampaign
-from askwise.campaign.preparing import as_number, prepared
+from askwise.campaign.preparing import prepared
 from askwise.campaign.requests import Action
 from askwise.campaign.settling import valid_answer
 from askwise.campaign.verbs import Verbs
@@ -57,7 +57,7 @@ class RevisableCampaign(PayingCampaign):
             A retry with the same key changes nothing.
         """
         seq = self._seq_of(assignment_id)
-        said: dict[str, Any] = {"assignment": seq, "value": as_number(value)}
+        said: dict[str, Any] = {"assignment": seq, "value": self._answer(value)}
         said |= self._beside(probabilities, rationale, reference)
         self._change(Kind.REVISED, said, by, key)
 

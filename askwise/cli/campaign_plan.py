@@ -54,7 +54,7 @@ def show(made: CampaignPlan) -> None:
     """What a person wants to know, in the order in which they ask."""
     from rich.text import Text
 
-    from askwise.lab.planning.files import count
+    from askwise.lab.planning.pictures import count
     from askwise.lab.rehearsing.plan import cascade_text, certificate_text, error_text
 
     said = f"{count(made.tasks, 'task')} with {made.options} options, asked by {made.policy}"

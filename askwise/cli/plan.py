@@ -236,7 +236,8 @@ def _show(made: Plan) -> None:
     """What a person wants to know, in the order in which he asks."""
     from rich.text import Text
 
-    from askwise.lab.planning.files import count, error_text, funds_text
+    from askwise.lab.planning.files import error_text, funds_text
+    from askwise.lab.planning.pictures import count
 
     questions = count(made.questions, "question")
     said = (

@@ -3,12 +3,14 @@
 Needs the extra ``askwise[client]``.
 """
 
-from askwise.client.campaign import RemoteCampaign
+from askwise.client.campaign import AsyncRemoteCampaign, RemoteCampaign
 from askwise.client.errors import Refused, Unreachable
-from askwise.client.service import Service, connect
+from askwise.client.service import AsyncService, Service, aconnect, connect
 from askwise.core.keys import Caller, Invitation, Key, NewKey
 
 __all__ = [
+    "AsyncRemoteCampaign",
+    "AsyncService",
     "Caller",
     "Invitation",
     "Key",
@@ -17,5 +19,6 @@ __all__ = [
     "RemoteCampaign",
     "Service",
     "Unreachable",
+    "aconnect",
     "connect",
 ]

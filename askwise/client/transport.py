@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
+import asyncio
+import itertools
 import random
 import re
 import time
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 from askwise.client.errors import Refused, Unreachable, error_of
+from askwise.client.requests import ServiceRequest, Steps
 from askwise.core.checks import whole
-from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.errors import InvalidParameter
 from askwise.core.version import __version__
 
 if TYPE_CHECKING:
@@ -35,28 +35,11 @@ MOST_PATIENT = 300.0
 AGAIN = (429, 502, 503, 504)
 """Replies that another attempt may better."""
 
-PAGE = 1000
-"""Entries that are asked for at a time."""
-
-_PLAIN_KEY = re.compile(r"[!-~]{1,150}")
+T = TypeVar("T")
 
 
-class Transport:
-    """One service, over connections that are kept open.
-
-    Parameters
-    ----------
-    url : str
-        Where the service is.
-    key : str
-        A key or a worker's token. It goes into a header and nowhere else.
-    timeout : float
-        Seconds for one attempt.
-    retries : int
-        How often a request is repeated if it is not answered.
-    transport : httpx.BaseTransport, optional
-        What carries requests instead of the network.
-    """
+class _Line:
+    """One service: where it is, how often it is tried, and what its replies mean."""
 
     def __init__(
         self,
@@ -65,9 +48,7 @@ class Transport:
         *,
         timeout: float,
         retries: int,
-        sleep: Callable[[float], object] = time.sleep,
         draw: Callable[[], float] = random.random,
-        transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.url = _checked_url(url)
         if not isinstance(key, str) or not re.fullmatch(r"[!-~]+", key):
@@ -82,81 +63,50 @@ class Transport:
             )
         self.retries = whole(retries, "retries", least=0)
         self._timeout = float(timeout)
-        self._sleep = sleep
         self._draw = draw
         self._httpx = _load_httpx()
-        self._client = self._httpx.Client(
-            base_url=self.url,
-            timeout=timeout,
-            headers={"Authorization": f"Bearer {key}", "User-Agent": f"askwise/{__version__}"},
-            transport=transport,
-            verify=_certificates(),
-        )
+        self._headers = {"Authorization": f"Bearer {key}", "User-Agent": f"askwise/{__version__}"}
 
-    def close(self) -> None:
-        """Let go of the connections."""
-        self._client.close()
+    def _settings(self, transport: Any) -> dict[str, Any]:
+        """What a client of httpx is made with."""
+        return {
+            "base_url": self.url,
+            "timeout": self._timeout,
+            "headers": self._headers,
+            "transport": transport,
+            "verify": _certificates(),
+        }
 
-    def read(self, path: str, **query: str | int | None) -> Any:
-        """GET."""
-        given = {name: value for name, value in query.items() if value is not None}
-        return self._send("GET", path, params=given)
+    def _sent(self, request: ServiceRequest) -> dict[str, Any]:
+        """A request as httpx takes it."""
+        sent: dict[str, Any] = {"method": request.method, "url": request.path}
+        sent |= {"params": request.query} if request.query else {}
+        sent |= {"content": request.content} if request.content is not None else {}
+        sent |= {"timeout": self._timeout + request.longer} if request.longer else {}
+        return {**sent, "headers": request.headers}
 
-    def pages(self, path: str, **query: str | int | None) -> Iterator[Any]:
-        """GET a list, page by page."""
-        after: str | None = None
-        while True:
-            page = self.read(path, limit=PAGE, after=after, **query)
-            yield from page["items"]
-            after = page["next"]
-            if after is None:
-                return
+    def _pause(self, outcome: httpx.Response | Exception, attempt: int) -> float | None:
+        """Seconds before the request is sent again; None if the reply is final.
 
-    def write(
-        self, path: str, body: Any = None, *, key: str | None = None, longer: float = 0.0
-    ) -> Any:
-        """Do a write, once, however often it has to be sent.
-
-        ``longer`` are seconds that the reply may take beyond ``timeout``.
+        Raises what stands in the way once it was sent often enough.
         """
-        if body is None:
-            return self._send("POST", path, headers={"Idempotency-Key": _header_of(key)})
-        return self.write_text(path, _as_json(body), "application/json", key=key, longer=longer)
+        wait = 0.0
+        if isinstance(outcome, Exception):
+            failure: Exception = self._lost(outcome)
+        elif outcome.status_code not in AGAIN:
+            return None
+        else:
+            failure = self._error(outcome)
+            wait = _asked_wait(outcome.headers.get("Retry-After"))
+        if attempt >= self.retries or wait > MOST_PATIENT:
+            raise failure
+        return max(wait, self._draw() * min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt))
 
-    def delete(self, path: str, id: str, *, key: str | None = None) -> Any:
-        """End what has this id."""
-        headers = {"Idempotency-Key": _header_of(key)}
-        return self._send("DELETE", f"{path}/{quote(id, safe='')}", headers=headers)
-
-    def write_text(
-        self, path: str, text: str, media: str, *, key: str | None = None, longer: float = 0.0
-    ) -> Any:
-        """Do a write whose body is a text."""
-        headers = {"Content-Type": media, "Idempotency-Key": _header_of(key)}
-        patience = {"timeout": self._timeout + longer} if longer else {}
-        return self._send("POST", path, content=text.encode(), headers=headers, **patience)
-
-    def _send(self, method: str, path: str, **request: Any) -> Any:
-        attempt = 0
-        while True:
-            wait = 0.0
-            try:
-                reply = self._client.request(method, path, **request)
-                if reply.status_code not in AGAIN:
-                    return self._read(reply)
-                failure: Exception = self._error(reply)
-                wait = _asked_wait(reply.headers.get("Retry-After"))
-            except self._httpx.TransportError as error:
-                failure = self._lost(error)
-            if attempt >= self.retries or wait > MOST_PATIENT:
-                raise failure
-            spread = self._draw() * min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempt)
-            self._sleep(max(wait, spread))
-            attempt += 1
-
-    def _read(self, reply: httpx.Response) -> Any:
+    def _read(self, request: ServiceRequest, reply: httpx.Response) -> Any:
         if not reply.is_success:
             raise self._error(reply)
+        if request.as_file:
+            return reply.content
         try:
             return reply.json()
         except ValueError:
@@ -181,6 +131,104 @@ class Transport:
         return Unreachable(
             f"can't reach the service at {self.url}: {why}; is it running there?", field="url"
         )
+
+
+class Transport(_Line):
+    """One service, over connections that are kept open; waits for its replies.
+
+    Parameters
+    ----------
+    url : str
+        Where the service is.
+    key : str
+        A key or a worker's token. It goes into a header and nowhere else.
+    timeout : float
+        Seconds for one attempt.
+    retries : int
+        How often a request is repeated if it is not answered.
+    transport : httpx.BaseTransport, optional
+        What carries requests instead of the network.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        sleep: Callable[[float], object] = time.sleep,
+        transport: httpx.BaseTransport | None = None,
+        **terms: Any,
+    ) -> None:
+        super().__init__(url, key, **terms)
+        self._sleep = sleep
+        self._client = self._httpx.Client(**self._settings(transport))
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
+    def run(self, steps: Steps[T]) -> T:
+        """Send requests one after another, each until it is answered; what they lead to."""
+        try:
+            request = next(steps)
+            while True:
+                request = steps.send(self._send(request))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    def _send(self, request: ServiceRequest) -> Any:
+        for attempt in itertools.count():
+            try:
+                reply = self._client.request(**self._sent(request))
+            except self._httpx.TransportError as error:
+                reply = error
+            pause = self._pause(reply, attempt)
+            if pause is None:
+                return self._read(request, reply)
+            self._sleep(pause)
+
+
+class AsyncTransport(_Line):
+    """As `Transport`, for an event loop: its replies are awaited."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        transport: httpx.AsyncBaseTransport | None = None,
+        **terms: Any,
+    ) -> None:
+        super().__init__(url, key, **terms)
+        self._sleep = sleep
+        self._client = self._httpx.AsyncClient(**self._settings(transport))
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._client.aclose()
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Send requests one after another, each until it is answered; what they lead to."""
+        try:
+            request = next(steps)
+            while True:
+                request = steps.send(await self._send(request))
+        except StopIteration as end:
+            result: T = end.value
+            return result
+
+    async def _send(self, request: ServiceRequest) -> Any:
+        for attempt in itertools.count():
+            try:
+                reply = await self._client.request(**self._sent(request))
+            except self._httpx.TransportError as error:
+                reply = error
+            pause = self._pause(reply, attempt)
+            if pause is None:
+                return self._read(request, reply)
+            await self._sleep(pause)
 
 
 def _load_httpx() -> Any:
@@ -212,28 +260,6 @@ def _checked_url(url: str) -> str:
             field="url",
         )
     return url.rstrip("/")
-
-
-def _as_json(body: Any) -> str:
-    try:
-        return json.dumps(body, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise InvalidProblem(
-            f"the request can't be written as JSON ({error}): payloads and parameters must be "
-            "plain JSON values",
-            field="payload",
-        ) from None
-
-
-def _header_of(key: str | None) -> str:
-    """The Idempotency-Key of a write: the caller's, if headers can hold it."""
-    if key is None:
-        return uuid.uuid4().hex
-    if not isinstance(key, str) or not 0 < len(key) <= 200:
-        raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
-    if _PLAIN_KEY.fullmatch(key):
-        return key
-    return "sha256-" + hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
 
 
 def _asked_wait(given: str | None) -> float:

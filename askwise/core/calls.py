@@ -5,6 +5,7 @@ from numbers import Real
 from typing import Final, Literal, get_args
 
 from askwise.core.errors import InvalidAnswer
+from askwise.core.fields import by_name
 
 FailureWhy = Literal[
     "refused",  # the source declined to answer: a model that will not judge the text
@@ -115,6 +116,7 @@ def check_probabilities(given: object, options: Sequence[str]) -> dict[str, floa
         raise _wrong("are given, but the answers of this campaign are numbers: leave them out")
     if not isinstance(given, Mapping):
         raise _wrong(f"are {given!r}: give a mapping of options to probabilities")
+    given = by_name(given, "option")
     for option, chance in given.items():
         if option not in options:
             raise _wrong(f"name {option!r}: the options are {', '.join(options)}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from askwise.core.checks import between, flag, whole
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
+from askwise.core.fields import as_name
 from askwise.core.money import SHARE_UNIT
 
 MOST_BLOCKS = 1000
@@ -60,6 +61,7 @@ class CertifyTerms:
             whole(self.blocks, "certify.blocks", least=1, most=MOST_BLOCKS)
         except InvalidParameter as wrong:
             raise InvalidProblem(str(wrong), field=wrong.field) from None
+        object.__setattr__(self, "by", tuple(map(as_name, self.by)))
         if not self.by or not all(isinstance(each, str) for each in self.by):
             raise InvalidProblem(
                 f"certify.by is {list(self.by)!r}: name one trusted worker at least",

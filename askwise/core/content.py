@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from askwise.core.errors import InvalidProblem, nearest
+from askwise.core.fields import as_name
 from askwise.core.parts import (
     Field,
     Part,
@@ -58,6 +59,7 @@ class Option:
     side: Side | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", as_name(self.name))
         expect_name(self.name, "name of an option")
         object.__setattr__(self, "label", self.label or self.name)
         expect_name(self.label, f"label of option {self.name!r}")
@@ -266,7 +268,7 @@ def _made(noun: type[T], raw: object, label: str, short: str | None) -> T:
     """
     if isinstance(raw, noun):
         return raw
-    if short is not None and isinstance(raw, str):
+    if short is not None and isinstance(as_name(raw) if noun is Option else raw, str):
         raw = {short: raw}
     if not isinstance(raw, Mapping):
         raise invalid(label, raw, "give a mapping of its fields")

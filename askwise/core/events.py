@@ -218,6 +218,25 @@ class Event:
     text: Annotated[str | None, JsonLimits(maxLength=LONGEST_REMARK)] = None
     on: Day | None = None
 
+    def said(self) -> dict[str, Any]:
+        """What is set, as people read it: the kind by name, money as a Decimal.
+
+        Examples
+        --------
+        >>> Event(Kind.ASKED, seq=2, worker="ann", price=50_000).said()
+        {'kind': 'ASKED', 'seq': 2, 'time': 0.0, 'worker': 'ann', 'price': Decimal('0.05')}
+        """
+        set_ = {name: getattr(self, name) for name in _FIELDS if getattr(self, name) is not None}
+        set_ |= {name: from_micro(set_[name]) for name in MONEY if name in set_}
+        return {**set_, "kind": self.kind.name}
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{name}={value if name == 'kind' else repr(value)}"
+            for name, value in self.said().items()
+        )
+        return f"Event({', '.join(shown)})"
+
     def to_json(self) -> dict[str, Any]:
         """As JSON: kind by name, money as a string, what is not set left out."""
         raw: dict[str, Any] = {}

@@ -4,10 +4,12 @@ import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.money import field_of
+
+T = TypeVar("T")
 
 
 def fields_of(raw: object, noun: type, kind: str, needed: tuple[str, ...]) -> dict[str, Any]:
@@ -32,12 +34,52 @@ def is_name(value: object) -> bool:
     return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
 
 
-def check_id(value: object, field: str) -> None:
-    """Refuse an id that is none."""
-    if not is_name(value):
+def plain_scalar(value: Any) -> Any:
+    """A scalar of NumPy as Python's own; anything else as it is. Imports no NumPy."""
+    return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+
+
+def as_name(value: Any) -> Any:
+    """Take an id as text: of a whole number, NumPy's too, the text is the id.
+
+    What can't be one (a truth value, a fraction) is handed back as it is, to be refused by what
+    it was given to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_name(7), as_name(np.int64(7)), as_name(7.0), as_name(np.str_("ann"))
+    ('7', '7', '7', 'ann')
+    >>> as_name(True), as_name(0.5)
+    (True, 0.5)
+    """
+    if type(value) is str:
+        return value
+    value = plain_scalar(value)
+    if isinstance(value, float) and value.is_integer():
+        # A column of whole numbers in which one is missing has turned into these.
+        value = int(value)
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else value
+
+
+def by_name(given: Mapping[Any, T], field: str) -> dict[str, T]:
+    """Take a mapping of ids, each as text; refuse two that have the same text."""
+    named = {as_name(key): value for key, value in given.items()}
+    if len(named) < len(given):
+        check_unique([as_name(key) for key in given], field)
+    return named
+
+
+def check_id(value: object, field: str) -> str:
+    """Take an id, as text; refuse what is none."""
+    name = as_name(value)
+    if not is_name(name):
         raise InvalidProblem(
-            f"{field} is {value!r}: give a printable string of 1 to 200 characters", field=field
+            f"{field} is {value!r}: give a printable string of 1 to 200 characters, or a whole "
+            "number",
+            field=field,
         )
+    return str(name)
 
 
 def check_flag(value: object, label: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
+from askwise.core.fields import as_name
 from askwise.core.problem import Problem, Worker
 
 PILOT = "pilot"
@@ -48,6 +49,7 @@ class PilotTerms:
             whole(self.tasks, "pilot.tasks", least=FEWEST_TASKS, most=MOST_TASKS)
         except InvalidParameter as wrong:
             raise InvalidProblem(str(wrong), field=wrong.field) from None
+        object.__setattr__(self, "workers", tuple(map(as_name, self.workers)))
         named = all(isinstance(each, str) for each in self.workers)
         if not self.workers or not named or len(set(self.workers)) < len(self.workers):
             raise InvalidProblem(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from askwise.core.certify import CertifyTerms, read_terms
 from askwise.core.errors import InvalidProblem, nearest
 from askwise.core.fields import (
+    as_name,
     check_flag,
     check_id,
     check_real,
@@ -15,6 +16,7 @@ from askwise.core.fields import (
     fields_of,
     is_name,
 )
+from askwise.core.frames import frame_rows, is_frame
 from askwise.core.json_types import MONEY_SCHEMA, Id, JsonLimits, Positive, Quantity
 from askwise.core.money import Amount, from_micro, to_micro
 
@@ -25,6 +27,9 @@ WorkerKind = Literal["person", "model", "crowd"]
 """What a worker may be."""
 
 KINDS: tuple[WorkerKind, ...] = get_args(WorkerKind)
+
+_COLUMNS = {"tasks": ("id",), "workers": ("id", "price"), "people": ("id", "price")}
+"""What data frames need to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ class Worker:
     source: Id | None = None
 
     def __post_init__(self) -> None:
-        check_id(self.id, "worker id")
+        object.__setattr__(self, "id", check_id(self.id, "worker id"))
         check_flag(self.trusted, f"trusted of worker {self.id!r}")
         if self.kind is not None and self.kind not in KINDS:
             raise InvalidProblem(
@@ -155,7 +160,7 @@ class Task:
     workers: Annotated[tuple[str, ...] | None, JsonLimits(minItems=1)] = None
 
     def __post_init__(self) -> None:
-        check_id(self.id, "task id")
+        object.__setattr__(self, "id", check_id(self.id, "task id"))
         if self.context is not None and not isinstance(self.context, str):
             raise InvalidProblem(
                 f"context of task {self.id!r} is {self.context!r}: give a string", field="context"
@@ -168,8 +173,7 @@ class Task:
                     "it out",
                     field="workers",
                 )
-            for name in names:
-                check_id(name, f"worker of task {self.id!r}")
+            names = [check_id(name, f"worker of task {self.id!r}") for name in names]
             check_unique(names, f"worker of task {self.id!r}:")
             object.__setattr__(self, "workers", tuple(names))
 
@@ -229,9 +233,9 @@ class Problem:
                     f"options is {list(self.options)!r}: a question needs at least two",
                     field="options",
                 )
-            check_unique(self.options, "option")
-            for option in self.options:
-                check_id(option, "option")
+            names = tuple(check_id(option, "option") for option in self.options)
+            check_unique(names, "option")
+            object.__setattr__(self, "options", names)
             if not self.tasks:
                 raise InvalidProblem(
                     "tasks is empty: a campaign with options needs at least one task",
@@ -429,9 +433,16 @@ def check_named(task: Task, known: Container[str]) -> None:
 
 
 def listed(value: Any, field: str) -> list[Any]:
-    """Take a list (or another iterable, but no text and no single thing); None is empty."""
+    """Take a list (or another iterable, but no text and no single thing); None is empty.
+
+    Of a data frame of tasks or workers, its rows.
+    """
     if value is None:
         return []
+    if is_frame(value):
+        if field not in _COLUMNS:
+            raise InvalidProblem(f"{field} is a data frame: give a list", field=field)
+        return frame_rows(value, field, _COLUMNS[field])
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise InvalidProblem(f"{field} is {value!r}: give a list", field=field)
     return list(value)
@@ -467,6 +478,6 @@ def as_worker(raw: Worker | Mapping[str, Any]) -> Worker:
 
 def as_task(raw: Task | Mapping[str, Any] | str) -> Task:
     """Take a Task, a mapping of its fields or just an id."""
-    if isinstance(raw, str):
-        return Task(raw)
+    if isinstance(as_name(raw), str):
+        return Task(raw)  # type: ignore[arg-type]
     return raw if isinstance(raw, Task) else Task(**fields_of(raw, Task, "task", ()))

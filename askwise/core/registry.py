@@ -77,9 +77,14 @@ class Registry(Generic[T]):
         )
 
     def make(self, spec: str | Mapping[str, Any] | T) -> T:
-        """Build an instance from a name, a mapping ``{"name": ..., parameters}`` or itself."""
+        """Build an instance from a name, ``"name(parameter=value)"``, a mapping or itself.
+
+        A mapping is ``{"name": ..., parameters}``.
+        """
         if isinstance(spec, str):
-            return self.get(spec)()
+            spec = from_label(spec, self.kind)
+            if isinstance(spec, str):
+                return self.get(spec)()
         if isinstance(spec, Mapping):
             parameters = dict(spec)
             name = parameters.pop("name", None)
@@ -92,7 +97,8 @@ class Registry(Generic[T]):
         if isinstance(spec, tuple(self._bases())) and getattr(spec, "name", None):
             return spec
         raise InvalidParameter(
-            f"{self.kind} is {spec!r}: give a name, a mapping with a 'name', or an instance",
+            f"{self.kind} is {spec!r}: give a name, 'name(parameter=value)', a mapping with a "
+            "'name', or an instance",
             field=self.kind,
         )
 
@@ -198,28 +204,33 @@ def stored_spec(entry: Any) -> dict[str, Any]:
     return {name: value for name, value in spec_of(entry).items() if name not in unchanged}
 
 
-def from_label(label: str) -> str | dict[str, Any]:
-    """Read ``name`` or ``name(k=v,...)`` as what ``Registry.make`` takes.
+def from_label(label: str, field: str | None = None) -> str | dict[str, Any]:
+    """Read ``name`` or ``name(k=v,...)``: the name, or a mapping of it and the parameters.
+
+    ``field`` is what errors are about; the name by default.
 
     Examples
     --------
     >>> from_label("bounded-epsilon-first(epsilon=0.1,exploration=uniform)")
     {'name': 'bounded-epsilon-first', 'epsilon': 0.1, 'exploration': 'uniform'}
     """
-    name, bracket, inside = label.strip().partition("(")
+    name, bracket, inside = (part.strip() for part in label.partition("("))
     if not bracket:
         return name
+    about = name if field is None else field
     if not inside.endswith(")"):
-        raise InvalidParameter(f"{label!r} lacks its closing bracket", field=name)
+        raise InvalidParameter(f"{label!r} lacks its closing bracket", field=about)
     spec: dict[str, Any] = {"name": name}
-    for part in split_outside_brackets(inside[:-1]):
-        key, equals, text = part.partition("=")
-        if not equals:
-            raise InvalidParameter(f"{label!r} needs parameters as key=value", field=name)
+    for part in split_outside_brackets(inside[:-1]) if inside[:-1].strip() else ():
+        key, equals, text = (each.strip() for each in part.partition("="))
+        if not (key and equals):
+            raise InvalidParameter(f"{label!r} needs parameters as key=value", field=about)
+        if key in spec:
+            raise InvalidParameter(f"{label!r} gives {key!r} twice", field=about)
         try:
-            spec[key.strip()] = ast.literal_eval(text.strip())
+            spec[key] = ast.literal_eval(text)
         except (ValueError, SyntaxError):
-            spec[key.strip()] = text.strip()
+            spec[key] = text
     return spec
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem
+from askwise.core.fields import as_name
 from askwise.core.problem import Task, Worker, as_task, as_worker
 from askwise.data.tables import placed, read_tasks, read_toml, read_workers
 
@@ -78,7 +79,7 @@ def _read(path: Path, known: tuple[str, ...], noun: str) -> dict[str, Any]:
         if not isinstance(value, kinds):
             raise InvalidProblem(f"{path}: {key} is {value!r}: give {wanted}", field=key)
     for option in raw.get("options", ()):
-        if not isinstance(option, str):
+        if not isinstance(as_name(option), str):
             raise InvalidProblem(
                 f"{path}: options has {option!r}: give names, in quotes", field="options"
             )

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from askwise.core.checks import one_of, whole
 from askwise.core.errors import InvalidProblem
+from askwise.core.frames import frame_texts, is_frame
 from askwise.core.names import ordered
 from askwise.core.problem import Worker
 from askwise.data.coding import ArrowCoder, TextCoder
@@ -133,12 +134,36 @@ def read_labels(
         raise InvalidProblem(
             f"{file} has no row below its columns: give at least one", field="file"
         )
+    return _finished(coders, str(file), duplicates, file)
+
+
+def table_of(frame: Any, source: str = "the data frame") -> LabelTable:
+    """Take a data frame with the columns ``task``, ``worker`` and ``label``; all answers count."""
+    if not is_frame(frame):
+        raise InvalidProblem(
+            f"{source} is a {type(frame).__name__}: give a data frame with the columns task, "
+            "worker and label, or what read_labels returns",
+            field="table",
+        )
+    columns = frame_texts(frame, source, OF_ANSWERS)
+    if not columns["task"]:
+        raise InvalidProblem(f"{source} has no rows: give at least one answer", field="table")
+    coders = {name: TextCoder() for name in OF_ANSWERS}
+    for name, coder in coders.items():
+        coder.add(columns[name])
+    return _finished(coders, source, "keep")
+
+
+def _finished(
+    coders: dict[str, Any], source: str, duplicates: str, file: Path | None = None
+) -> LabelTable:
+    """Put together what was read."""
     # One at a time: what a column took while it was read is free before the next is put together.
     tasks, task_names = coders.pop("task").finish()
     workers, worker_names = coders.pop("worker").finish()
     labels, label_names = coders.pop("label").finish()
     more, kept = _without_repeats(tasks, workers, len(task_names), duplicates)
-    if more and duplicates == "refuse":
+    if more and duplicates == "refuse" and file is not None:
         _refuse_repeated(file)
     if kept is not None:
         tasks, workers, labels = tasks[kept], workers[kept], labels[kept]
@@ -150,7 +175,7 @@ def read_labels(
         *(task_names, tuple(worker_names), tuple(label_names)),
         duplicates=more,
         dropped=more if duplicates == "drop" else 0,
-        source=str(file),
+        source=source,
     )
 
 

@@ -14,7 +14,7 @@ from askwise.core.checks import between
 from askwise.core.content import Content
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
 from askwise.core.money import Amount, to_micro
-from askwise.core.problem import Task, Worker, as_worker
+from askwise.core.problem import Task, Worker, as_worker, listed
 from askwise.core.screening import ScreeningTerms, read_screening
 from askwise.data.items import Items, made_ids, read_items
 from askwise.data.tables import parsed_rows, placed, read_workers, separator_of, worker_of_text
@@ -373,7 +373,7 @@ def _people(
     if isinstance(people, str | os.PathLike):
         found = read_workers(people)
     else:
-        found = [as_worker(each) for each in people]
+        found = [as_worker(each) for each in listed(people, "people")]
     return [replace(each, kind=each.kind or "person") for each in found]
 
 

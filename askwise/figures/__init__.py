@@ -1,6 +1,6 @@
 """Figures: of the lab, of reports and of the dashboard. Matplotlib is imported when used."""
 
-from askwise.figures.named import Dot, draw_dots, draw_heat
+from askwise.figures.named import Dot, draw_bars, draw_dots, draw_heat
 from askwise.figures.plots import draw, save, save_and_embed, svg_text
 from askwise.figures.rows import ReferenceRow, Row, source_of
 
@@ -9,6 +9,7 @@ __all__ = [
     "ReferenceRow",
     "Row",
     "draw",
+    "draw_bars",
     "draw_dots",
     "draw_heat",
     "save",

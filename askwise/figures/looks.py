@@ -7,6 +7,7 @@ palette or a font does.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import math
 import re
 import textwrap
@@ -16,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -213,10 +216,19 @@ def settings(more: Mapping[str, Any] | None = None) -> Iterator[None]:
 
     They are global in Matplotlib and drawing is not safe in threads: one figure at a time.
     """
+    load_matplotlib()
     from matplotlib.style import context
 
     with _LOCK, context(["default", {**SETTINGS, **(more or {})}]):
         yield
+
+
+def load_matplotlib() -> None:
+    """Have Matplotlib, or the sentence that says how to get it."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise InvalidParameter(
+            "pictures need matplotlib: pip install 'askwise[lab]'", field="pictures"
+        )
 
 
 def lay_out(figure: Figure) -> Figure:

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from askwise.figures.looks import INK, add_legend, as_text, dashed, lay_out, settings, styles_of
+from askwise.figures.looks import (
+    INK,
+    add_legend,
+    as_text,
+    dashed,
+    lay_out,
+    settings,
+    styles_of,
+)
+from askwise.figures.picture import new_figure
 from askwise.figures.rows import refuse
 
 if TYPE_CHECKING:
@@ -81,6 +90,44 @@ def draw_dots(
         return lay_out(figure)
 
 
+def draw_bars(
+    bars: Mapping[str, Mapping[str, float]], *, title: str, x_label: str, most: int = 40
+) -> Figure:
+    """Draw a bar for each name, put together of parts.
+
+    Parameters
+    ----------
+    bars : mapping of name to parts
+        Each part by its name, 0 or more; names and parts keep the order in which they first appear.
+    most : int
+        How many bars there may be; what is beyond is counted in the label of the axis.
+    """
+    if not bars:
+        refuse("bars", "empty", "one bar at least")
+    names = list(bars)[:most]
+    left_out = len(bars) - len(names)
+    parts = list(dict.fromkeys(part for name in names for part in bars[name]))
+    looks = styles_of(parts)
+    with settings():
+        figure, ax = _sheet(title, 0.36 * len(names) + 1.0)
+        begin = [0.0] * len(names)
+        for part in parts:
+            sizes = [float(bars[name].get(part, 0.0)) for name in names]
+            ax.barh(range(len(names)), sizes, 0.7, left=begin, color=looks[part].colour)
+            begin = [at + size for at, size in zip(begin, sizes, strict=True)]
+        _name_rows(ax, names)
+        ax.set_xlim(0, 1.05 * max(begin) or 1.0)
+        more = f" ({left_out} more not shown)" if left_out else ""
+        ax.set_xlabel(as_text(x_label + more, 90), parse_math=False)
+        if len(parts) > 1:
+            from matplotlib.patches import Patch
+
+            handles = [Patch(color=looks[part].colour) for part in parts]
+            where = {"loc": "outside lower center", "ncols": min(4, len(parts))}
+            add_legend(figure, handles, [as_text(part, 40) for part in parts], **where)
+        return lay_out(figure)
+
+
 def draw_heat(
     names: Sequence[str], values: Sequence[Sequence[float | None]], *, title: str, label: str
 ) -> Figure:
@@ -129,11 +176,7 @@ def draw_heat(
 
 
 def _sheet(title: str, height: float) -> tuple[Figure, Axes]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure((_WIDTH, height + 0.6), dpi=100)
-    FigureCanvasAgg(figure)
+    figure = new_figure(_WIDTH, height + 0.6)
     look = {"x": 0.012, "ha": "left", "weight": "bold", "size": 12, "parse_math": False}
     figure.suptitle(as_text(title, 80), **look)
     return figure, figure.add_subplot()

@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from askwise.core.files import write_atomic
 from askwise.figures import looks
-from askwise.figures.looks import INK, as_text, compact, dashed, lay_out, ring, settings
+from askwise.figures.looks import (
+    INK,
+    as_text,
+    compact,
+    dashed,
+    lay_out,
+    ring,
+    settings,
+)
+from askwise.figures.picture import new_figure
 from askwise.figures.rows import ReferenceRow, Row, refuse, source_of
 from askwise.figures.svg import element, render, render_svg
 
@@ -162,13 +171,9 @@ class _Sketch:
         return self._finish(figure, axes, bars=True)
 
     def _grid(self, columns: int, count: int, height: float) -> tuple[Figure, list[Axes]]:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
         down = math.ceil(count / columns)
         legend = 0.21 * math.ceil(len(self._legend_names()) / self._legend_columns())
-        figure = Figure((_WIDTH, down * height + legend + 0.9), dpi=100)
-        FigureCanvasAgg(figure)
+        figure = new_figure(_WIDTH, down * height + legend + 0.9)
         look = {"x": 0.012, "ha": "left", "weight": "bold", "size": 12, "parse_math": False}
         figure.suptitle(as_text(self.title, 80), **look)
         return figure, [figure.add_subplot(down, columns, at + 1) for at in range(count)]

@@ -471,7 +471,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "an unknown field": ({"certify": {"eror": 0.1}}, "certify.eror", "did you mean 'error'"),
     "blocks": ({"certify": {"blocks": 0}}, "certify.blocks", "from 1"),
     "escalate": ({"certify": {"escalate": "yes"}}, "certify.escalate", "true or false"),
-    "a text by": ({"certify": {"by": 3}}, "certify.by", "name one trusted worker"),
+    "no name": ({"certify": {"by": True}}, "certify.by", "name one trusted worker"),
 }
 
 

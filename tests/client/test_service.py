@@ -133,8 +133,7 @@ def test_one_who_is_away_is_not_asked(service: Service) -> None:
 
 
 def test_lists_of_many_pages_come_whole(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("askwise.client.transport.PAGE", 7)
-    monkeypatch.setattr("askwise.client.campaign.PAGE", 7)
+    monkeypatch.setattr("askwise.client.requests.PAGE", 7)
     many = {**CATS, "tasks": [f"t{n}" for n in range(30)], "budget": None}
     here, there = twins(service, many)
     for campaign in (here, there):

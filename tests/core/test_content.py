@@ -42,7 +42,7 @@ PAIR = Content(
             "content.options[1].name",
             r"content.options\[1\] lacks 'name'",
         ),
-        ({"options": ["no", 3]}, "content.options[1]", "give a mapping"),
+        ({"options": ["no", True]}, "content.options[1]", "give a mapping"),
         ({"options": ["no", "y\nes"]}, "content.options[1].name", "printable string"),
         (
             {"options": ["no", {"name": "a", "side": "left"}]},

@@ -128,3 +128,11 @@ def test_the_numbers_of_kinds_do_not_change() -> None:
         ("REVISED", 34),
         ("WITHDRAWN", 35),
     ]
+
+
+def test_an_event_shows_what_is_set_with_its_kind_by_name_and_money_as_decimals() -> None:
+    event = Event(Kind.ANSWER, seq=4, time=2.5, worker="ann", value="yes", price=50_000)
+    assert repr(event) == (
+        "Event(kind=ANSWER, seq=4, time=2.5, worker='ann', value='yes', price=Decimal('0.05'))"
+    )
+    assert event.price == 50_000

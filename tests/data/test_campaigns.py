@@ -66,7 +66,7 @@ def test_csv_files_are_found_beside_the_file(
         ("tasks = true\n", "tasks is True: give the name of a CSV file", "tasks"),
         ("tasks = [{context = 'a'}]\n", "task None lacks 'id'", "id"),
         ('options = "yes"\n', "options is 'yes': give a list of names", "options"),
-        ('options = ["yes", 2]\n', "options has 2: give names, in quotes", "options"),
+        ('options = ["yes", true]\n', "options has True: give names, in quotes", "options"),
         ("outcome = 3\n", "outcome is 3: give 'utility' or a table", "outcome"),
         ('repeat = "no"\n', "repeat is 'no': give true or false", "repeat"),
     ],

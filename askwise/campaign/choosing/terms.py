@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 from askwise.core.checks import between, flag
 from askwise.core.errors import InvalidParameter, nearest
+from askwise.core.registry import from_label
 
 AUTO = "auto"
 """The name that stands for a choice, where a policy's name is expected."""
@@ -43,6 +44,8 @@ class AutoTerms:
     @classmethod
     def read(cls, policy: object) -> AutoTerms | None:
         """Read them from a campaign's ``policy``; None where it names another policy."""
+        if isinstance(policy, str):
+            policy = from_label(policy, "policy")
         if policy is None or policy == AUTO:
             return cls()
         if not isinstance(policy, Mapping) or policy.get("name") != AUTO:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from askwise.core.choices import Done
 from askwise.core.json_types import Count, Id, Level
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
+from askwise.core.shown import ShownResult
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
 
@@ -127,7 +128,7 @@ class CertifiedBlock(Jsonable):
 
 
 @dataclass(frozen=True, slots=True)
-class CampaignCertificate(Jsonable):
+class CampaignCertificate(ShownResult, Jsonable):
     """What may be believed of a campaign's labels because some were drawn at random and
     audited.
 
@@ -182,6 +183,25 @@ class CampaignCertificate(Jsonable):
     spent: Decimal
     blocks: tuple[CertifiedBlock, ...]
     statement: str
+
+    def _headline(self) -> str:
+        return self.statement
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {"block": number, **{name: getattr(each, name) for name in each.json_types()}}
+            for number, block in enumerate(self.blocks, 1)
+            for each in block.sets
+        ]
+
+    def plot(self) -> Any:
+        """The share of wrong labels that audits found, beside what is allowed.
+
+        Needs Matplotlib, which is in the extra ``askwise[lab]``.
+        """
+        from askwise.auditing.pictures import audits_figure
+
+        return audits_figure([each for block in self.blocks for each in block.sets], self.error)
 
 
 def certificate(state: CampaignState) -> CampaignCertificate:

@@ -12,7 +12,7 @@ from askwise.figures import Row
 from askwise.kernels.grouping import slices
 from askwise.lab import report
 from askwise.lab.aggregating.labels import Aggregated, wilson
-from askwise.lab.planning.files import count
+from askwise.lab.planning.pictures import count
 from askwise.lab.planning.plan import interval, percent
 
 SHOWN_TASKS, SHOWN_WORKERS = 100, 500

@@ -33,7 +33,7 @@ from askwise.core.scoring import (
 )
 from askwise.data.labels import LabelTable
 from askwise.kernels.grouping import group_ranges
-from askwise.lab.planning.files import count
+from askwise.lab.planning.pictures import count
 from askwise.lab.planning.plan import Estimate
 
 MORE = 20

@@ -9,7 +9,7 @@ from askwise.auditing import ReportCard
 from askwise.figures import Dot
 from askwise.lab import report
 from askwise.lab.checking import words
-from askwise.lab.planning.files import count
+from askwise.lab.planning.pictures import count
 
 MOST_DOTS, MOST_CELLS, MOST_CLASSES = 40, 30, 500
 """The most judges of the first figure and of the heat map, and rows of the table of classes."""

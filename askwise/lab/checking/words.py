@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from askwise.auditing import AlternativeTest, Cascade, Interval, JudgeCard, ReportCard
 from askwise.auditing.panels import MARGIN
 from askwise.lab.aggregating.files import shortened
-from askwise.lab.planning.files import count
+from askwise.lab.planning.pictures import count
 
 Line = tuple[str, tuple[str, ...]]
 """A row of a table: its name and its cells."""

@@ -6,32 +6,20 @@ from pathlib import Path
 from askwise.data import Beliefs
 from askwise.figures import Row
 from askwise.lab import report
+from askwise.lab.planning.pictures import count
 from askwise.lab.planning.plan import Plan, amount, amounts, interval, percent
 from askwise.lab.results import Results
-
-SERIES = "expected; shaded: 8 campaigns of 10"
 
 
 def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> Path:
     """Write plan.json, figure.png, figure.svg and report.html; returns the page."""
     report.write_json(directory, "plan.json", plan)
-    title = f"What {count(plan.questions, 'question')} will cost: about {amount(plan.total.mean)}"
-    reference = []
-    if plan.funds is not None:
-        series, level = f"budget: {plan.funds.amount}", float(plan.funds.amount)
-        reference = report.dashed(series, "cost", (0, level), (plan.questions, level))
-    path = [(0, 0.0, 0.0, 0.0)]
-    path += [(at, float(m.mean), float(m.low), float(m.high)) for at, m in plan.path]
+    picture = plan.picture()
     figure = report.draw(
         directory,
         "Cost of campaigns of so many questions; eight of ten lie in the shaded band.",
-        [Row("", SERIES, at, "cost", mean, low, high, plan.runs) for at, mean, low, high in path],
-        title=title,
-        metric="cost",
-        x_label="questions in the campaign",
-        y_label="cost of the campaign",
-        reference=reference,
-        highlight=[SERIES],
+        picture.pop("results_rows"),
+        **picture,
     )
     errors = [("all questions", plan.error, 1.0)]
     errors += [(kind.name, kind.error, kind.share) for kind in plan.kinds]
@@ -42,7 +30,7 @@ def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> P
     return report.write_report(
         directory,
         Results("plan", plan.seed, plan.runs, _assumed(plan, beliefs), rows),
-        title=title,
+        title=plan.headline,
         summary="\n\n".join(_words(plan)),
         figures=[figure],
         command=command,
@@ -109,17 +97,6 @@ def funds_text(plan: Plan) -> str:
 def listing(parts: Iterator[str]) -> str:
     """Parts of a sentence, with its full stop."""
     return "; ".join(parts) + "."
-
-
-def count(number: int, noun: str) -> str:
-    """A number of things.
-
-    Examples
-    --------
-    >>> count(1, "question"), count(2000, "question")
-    ('1 question', '2000 questions')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _assumed(plan: Plan, beliefs: Beliefs) -> dict[str, str]:

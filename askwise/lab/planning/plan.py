@@ -20,6 +20,9 @@ from askwise.core.json_types import (
 )
 from askwise.core.jsonable import Jsonable
 from askwise.core.registry import changed_parameters
+from askwise.core.shown import ShownResult
+from askwise.figures import draw
+from askwise.lab.planning.pictures import cost_picture, count
 from askwise.lab.planning.search import Dial, Value
 from askwise.policies import AsksCrowds, Policy
 from askwise.stopping import StoppingRule
@@ -176,7 +179,7 @@ class PlanPoint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan(Jsonable):
+class Plan(ShownResult, Jsonable):
     """What a campaign will cost and how often it will be wrong, as simulated.
 
     Attributes
@@ -288,6 +291,36 @@ class Plan(Jsonable):
     def budget(self) -> Funds | None:
         """How far the budget goes, under the name that it has in JSON."""
         return self.funds
+
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        return (
+            f"What {count(self.questions, 'question')} will cost: about {amount(self.total.mean)}"
+        )
+
+    def picture(self) -> dict[str, Any]:
+        """What `askwise.figures.draw` makes a picture of: the cost of so many questions."""
+        path = [(at, float(m.mean), float(m.low), float(m.high)) for at, m in self.path]
+        funds = None if self.funds is None else self.funds.amount
+        return cost_picture(self.headline, path, self.runs, funds)
+
+    def plot(self) -> Any:
+        """What campaigns of so many questions cost.
+
+        Needs Matplotlib, which is in the extra ``askwise[lab]``.
+        """
+        return draw(**self.picture())
+
+    def _headline(self) -> str:
+        error = f"{percent(self.error.mean)} of the questions end with a wrong option"
+        return ". ".join([self.headline, error, *self.remarks[:1]])
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {"questions": at, "mean": money.mean, "low": money.low, "high": money.high}
+            for at, money in self.path
+        ]
 
 
 def _remarks(plan: Plan) -> list[str]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from askwise.figures import Row
 from askwise.lab import report
-from askwise.lab.planning.files import count, listing
-from askwise.lab.planning.plan import Estimate, amount, amounts, percent
+from askwise.lab.planning.files import listing
+from askwise.lab.planning.pictures import count
+from askwise.lab.planning.plan import amounts, percent
 from askwise.lab.rehearsing.plan import (
     CampaignPlan,
     cascade_text,
@@ -19,51 +19,27 @@ from askwise.lab.results import Results
 def write_campaign_plan(plan: CampaignPlan, directory: Path, command: str) -> Path:
     """Write plan.json, figure.png, figure.svg and report.html; returns the page."""
     report.write_json(directory, "plan.json", plan)
-    title = f"What {count(plan.tasks, 'task')} will cost: about {amount(plan.total.mean)}"
-    # Settings that cost the same in the mean, such as all that ask everybody, are one point.
-    tried = {
-        ("budgets" if each.target is None else "targets", each.total.mean): each
-        for each in plan.tried
-    }
-    rows = [
-        Row("", name, float(cost), "error", *_ends(each.error), plan.runs)
-        for (name, cost), each in sorted(tried.items(), key=lambda pair: pair[0])
-    ]
-    planned = Row("", "the plan", float(plan.total.mean), "error", *_ends(plan.error), plan.runs)
-    reference = []
-    if plan.target_error is not None:
-        ends = [row.x for row in (*rows, planned)]
-        level = plan.target_error
-        said = f"target: {percent(level)}"
-        reference = report.dashed(said, "error", (min(ends), level), (max(ends), level))
+    picture = plan.picture()
+    rows = picture.pop("results_rows")
     figure = report.draw(
         directory,
         "What campaigns cost and how many labels are wrong, for the settings that were tried; "
         "eight of ten campaigns lie in the shaded band.",
-        [*rows, planned],
-        title=title,
-        metric="error",
-        x_label="cost of the campaign",
-        y_label="share of wrong labels",
-        reference=reference,
-        highlight=["the plan"],
+        rows,
+        **picture,
     )
     assumed = {"policy": plan.policy, "source": plan.source}
     for part in plan.workers:
         assumed[f"worker {part.id}"] = f"{part.price} an answer"
     return report.write_report(
         directory,
-        Results("plan", plan.seed, plan.runs, assumed, [*rows, planned]),
-        title=title,
+        Results("plan", plan.seed, plan.runs, assumed, rows),
+        title=plan.headline,
         summary="\n\n".join(_words(plan)),
         figures=[figure],
         command=command,
         x_label=lambda metric: "cost",
     )
-
-
-def _ends(error: Estimate) -> tuple[float, float, float]:
-    return error.mean, error.low, error.high
 
 
 def _words(plan: CampaignPlan) -> Iterator[str]:

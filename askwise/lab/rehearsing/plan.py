@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from askwise.core.json_types import (
     Count,
@@ -18,6 +18,9 @@ from askwise.core.json_types import (
     Word,
 )
 from askwise.core.jsonable import Jsonable
+from askwise.core.shown import ShownResult
+from askwise.figures import draw
+from askwise.lab.planning.pictures import count, error_picture
 from askwise.lab.planning.plan import Estimate, MoneyRange, amount, amounts, percent
 from askwise.lab.rehearsing.extras import CascadePart, CertificatePart, TruthsPart
 
@@ -76,7 +79,7 @@ class WorkerPart(Jsonable):
 
 
 @dataclass(frozen=True)
-class CampaignPlan(Jsonable):
+class CampaignPlan(ShownResult, Jsonable):
     """What a campaign of people and models will cost and how often it will be wrong, as simulated.
 
     Attributes
@@ -176,6 +179,50 @@ class CampaignPlan(Jsonable):
     def remarks(self) -> tuple[Word, ...]:
         """What a reader should not overlook, in sentences."""
         return tuple(_remarks(self))
+
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        return f"What {count(self.tasks, 'task')} will cost: about {amount(self.total.mean)}"
+
+    def picture(self) -> dict[str, Any]:
+        """What `askwise.figures.draw` makes a picture of: wrong labels against cost."""
+        # Settings that cost the same in the mean, such as all that ask everybody, are one point.
+        tried = {
+            ("budgets" if each.target is None else "targets", each.total.mean): each.error
+            for each in self.tried
+        }
+        points = [
+            (name, (float(cost), error.mean, error.low, error.high))
+            for (name, cost), error in sorted(tried.items(), key=lambda pair: pair[0])
+        ]
+        here = (float(self.total.mean), self.error.mean, self.error.low, self.error.high)
+        level = self.target_error
+        target = None if level is None else (f"target: {percent(level)}", level)
+        return error_picture(self.headline, [*points, ("the plan", here)], self.runs, target)
+
+    def plot(self) -> Any:
+        """Wrong labels against cost, for the settings that were tried and for the plan.
+
+        Needs Matplotlib, which is in the extra ``askwise[lab]``.
+        """
+        return draw(**self.picture())
+
+    def _headline(self) -> str:
+        return f"{self.headline}. {error_text(self)}"
+
+    def _records(self) -> list[dict[str, Any]]:
+        here = CampaignSetting(self.budget, self.target, self.total, self.error)
+        return [
+            {
+                "setting": name,
+                "budget": each.budget,
+                "target": each.target,
+                **{f"cost_{end}": getattr(each.total, end) for end in ("mean", "low", "high")},
+                **{f"error_{end}": getattr(each.error, end) for end in ("mean", "low", "high")},
+            }
+            for name, each in (("the plan", here), *(("tried", each) for each in self.tried))
+        ]
 
 
 def _remarks(plan: CampaignPlan) -> Iterator[str]:

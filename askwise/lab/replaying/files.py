@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from askwise.figures import Row
 from askwise.lab import report
-from askwise.lab.planning.files import count
+from askwise.lab.planning.pictures import count
 from askwise.lab.planning.plan import amount, percent
 from askwise.lab.replaying.measures import Measures
 from askwise.lab.replaying.replay import EVERYTHING, Replay, Saving
@@ -25,19 +24,14 @@ MEANINGS = (
 def write_replay(found: Replay, directory: Path, source: str, command: str) -> Path:
     """Write replay.json, figure.png, figure.svg and report.html; returns the page."""
     report.write_json(directory, "replay.json", found)
-    right = found.everything[0]
+    picture = found.picture()
     figure = report.draw(
         directory,
         "Each point is a run to the end of a budget; the shaded bands are 95% intervals "
         f"over {count(found.runs, 'run')}. Dashed: everything recorded, by majority, for "
         f"{amount(found.everything[1])}.",
-        _curves(found),
-        title=headline(found),
-        metric="accuracy",
-        x_label="money spent",
-        y_label="share of tasks answered right",
-        reference=report.dashed(EVERYTHING, "accuracy", (0, right), (float(found.budget), right)),
-        highlight=[found.policy],
+        picture.pop("results_rows"),
+        **picture,
     )
     return report.write_page(
         directory,
@@ -58,27 +52,9 @@ def write_replay(found: Replay, directory: Path, source: str, command: str) -> P
     )
 
 
-def _curves(found: Replay) -> list[Row]:
-    """Accuracy against what was spent, rather than what might have been."""
-    rows = []
-    for series in found.series:
-        mine = [row for row in found.rows if row.series == series]
-        spent = {row.x: row.mean for row in mine if row.metric == "spent"}
-        for row in mine:
-            if row.metric == "accuracy":
-                place = (row.panel, series, spent[row.x], row.metric)
-                rows.append(Row(*place, row.mean, row.ci_low, row.ci_high, row.n))
-    # Where money is left over, two budgets may end at the same spending.
-    return list({(row.series, row.x): row for row in rows}.values())
-
-
 def headline(found: Replay) -> str:
     """The result in one line."""
-    right = found.final(found.policy).mean
-    spent = found.final(found.policy, "spent").mean
-    return (
-        f"{found.policy} would have been right on {100 * right:.1f}% of the tasks for {spent:,.6g}"
-    )
+    return found.headline
 
 
 def sentences(found: Replay) -> list[str]:

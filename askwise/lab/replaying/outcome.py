@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from askwise.core.json_types import (
     Count,
@@ -17,8 +17,12 @@ from askwise.core.json_types import (
     Word,
 )
 from askwise.core.jsonable import Jsonable
-from askwise.figures import Row
+from askwise.core.shown import ShownResult
+from askwise.figures import ReferenceRow, Row, draw
 from askwise.lab.replaying.measures import Measures
+
+EVERYTHING = "all recorded answers, by majority"
+"""What policies are held against, by name."""
 
 
 class Everything(NamedTuple):
@@ -103,7 +107,7 @@ class Saving(Jsonable):
 
 
 @dataclass(frozen=True)
-class Replay(Jsonable):
+class Replay(ShownResult, Jsonable):
     """What came out: a curve for each policy, what all answers give, and what is saved.
 
     Attributes
@@ -189,3 +193,54 @@ class Replay(Jsonable):
             CurvePoint(row.series, row.x, row.metric, row.mean, row.ci_low, row.ci_high)
             for row in self.rows
         )
+
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        right, spent = self.final(self.policy).mean, self.final(self.policy, "spent").mean
+        return (
+            f"{self.policy} would have been right on {100 * right:.1f}% of the tasks for "
+            f"{spent:,.6g}"
+        )
+
+    def picture(self) -> dict[str, Any]:
+        """What `askwise.figures.draw` makes a picture of: accuracy against what was spent."""
+        right = self.everything.accuracy
+        ends = (0.0, float(self.budget))
+        return {
+            "results_rows": self._curves(),
+            "title": self.headline,
+            "metric": "accuracy",
+            "x_label": "money spent",
+            "y_label": "share of tasks answered right",
+            "reference": [
+                ReferenceRow.at(EVERYTHING, x, "accuracy", right, style="line") for x in ends
+            ],
+            "highlight": [self.policy],
+        }
+
+    def plot(self) -> Any:
+        """Accuracy against what was spent, of each policy, and what all answers give.
+
+        Needs Matplotlib, which is in the extra ``askwise[lab]``.
+        """
+        return draw(**self.picture())
+
+    def _curves(self) -> list[Row]:
+        """Accuracy against what was spent, rather than what might have been."""
+        rows = []
+        for series in self.series:
+            mine = [row for row in self.rows if row.series == series]
+            spent = {row.x: row.mean for row in mine if row.metric == "spent"}
+            for row in mine:
+                if row.metric == "accuracy":
+                    place = (row.panel, series, spent[row.x], row.metric)
+                    rows.append(Row(*place, row.mean, row.ci_low, row.ci_high, row.n))
+        # Where money is left over, two budgets may end at the same spending.
+        return list({(row.series, row.x): row for row in rows}.values())
+
+    def _headline(self) -> str:
+        return self.headline
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [point._asdict() for point in self.curve]

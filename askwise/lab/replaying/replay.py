@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
@@ -10,15 +11,16 @@ from askwise.core.arrays import Array
 from askwise.core.checks import whole
 from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.frames import told_by_task
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
-from askwise.core.problem import Worker
+from askwise.core.problem import Worker, as_worker, listed
 from askwise.core.registry import from_label, label_of
-from askwise.data.labels import OF_WORKERS, LabelTable
+from askwise.data.labels import OF_WORKERS, LabelTable, table_of
 from askwise.figures import Row
 from askwise.lab.replaying.bench import Bench, Grade, Outcomes
 from askwise.lab.replaying.contenders import Contender, contender
 from askwise.lab.replaying.measures import by_field, measures_of
-from askwise.lab.replaying.outcome import Everything, Replay, Saving
+from askwise.lab.replaying.outcome import EVERYTHING, Everything, Replay, Saving
 from askwise.lab.replaying.remarks import remarks_on
 from askwise.lab.results import mean_row
 from askwise.lab.simulate import Progress, check_budget, unseen
@@ -29,8 +31,6 @@ __all__ = ["EVERYTHING", "Replay", "Saving", "recording_of", "replay"]
 
 POINTS = 8
 """Budgets at which the curves are measured, evenly up to the one asked for."""
-
-EVERYTHING = "all recorded answers, by majority"
 
 Doing = Callable[[str], None]
 """Called with what is run now, in words."""
@@ -105,15 +105,15 @@ def _staff(
 
 
 def replay(
-    table: LabelTable,
-    gold: Mapping[str, str],
+    table: Any,
+    gold: Any,
     *,
     policy: str = "hem",
     against: Sequence[str] = ("bbta", "random-pairs"),
     budget: Amount,
-    contexts: Mapping[str, str] | None = None,
-    prices: Sequence[Worker] | None = None,
-    workers: Sequence[Worker] | None = None,
+    contexts: Any = None,
+    prices: Any = None,
+    workers: Any = None,
     truths: int = 0,
     stop: str | None = None,
     runs: int = 10,
@@ -126,18 +126,19 @@ def replay(
 
     Parameters
     ----------
-    table : LabelTable
-        Who answered what.
-    gold : mapping of task to label
-        What is right; only these tasks are measured, all are asked about.
+    table : LabelTable or data frame
+        Who answered what; a frame has the columns ``task``, ``worker`` and ``label``.
+    gold : mapping of task to label, Series or data frame
+        What is right, in a frame in the columns ``task`` and ``label``; only these tasks are
+        measured, all are asked about.
     policy, against : labels
         Whom to try, and what to hold it against: ``policy`` or ``policy with aggregator``, either
         perhaps followed by ``until rule``.
     budget : amount
         The most that may be spent; curves are measured at eighths of it.
-    contexts : mapping of task to context, optional
+    contexts : mapping of task to context, Series or data frame, optional
         Kinds of tasks; those not in it share one.
-    prices : sequence of Worker, optional
+    prices : sequence of Worker or data frame, optional
         Prices of all workers, and limits where there are any; 1 each if not given.
     workers : sequence of Worker, optional
         The same, and what else is known of the workers; give this or ``prices``.
@@ -153,6 +154,10 @@ def replay(
     progress, doing : functions
         Told how much is done, and in words what comes next.
     """
+    table = table if isinstance(table, LabelTable) else table_of(table, "table")
+    gold = told_by_task(gold, "gold", "label")
+    contexts = None if contexts is None else told_by_task(contexts, "contexts", "context")
+    prices, workers = _workers(prices), _workers(workers)
     whole(runs, "runs", least=1, most=10_000)
     whole(window, "window", least=1, most=1_000_000)
     whole(seed, "seed", least=0, most=2**63 - 1)
@@ -223,6 +228,10 @@ def replay(
     ]
     savings = tuple(_saving(found, *each) for each in (*others, (EVERYTHING, *everything)))
     return replace(found, savings=savings)
+
+
+def _workers(given: Any) -> list[Worker] | None:
+    return None if given is None else [as_worker(each) for each in listed(given, "workers")]
 
 
 def _budgets(budget: Amount, recording: Recording) -> list[int]:

@@ -68,6 +68,15 @@ def test_a_fixed_number_of_answers_costs_exactly_that() -> None:
     )
 
 
+def test_a_plan_shows_itself() -> None:
+    made = plan(MIXED, rule="fixed(n=2)", questions=30, runs=100, budget="3")
+    frame = made.to_frame()
+    assert list(frame.columns) == ["questions", "mean", "low", "high"]
+    assert frame["mean"].iloc[-1] == Decimal("4.2")
+    assert "What 30 questions will cost: about 4.2" in made._repr_html_()
+    assert made.plot().get_suptitle() == "What 30 questions will cost: about 4.20"
+
+
 def test_a_free_crowd_costs_nothing() -> None:
     made = plan(Beliefs([Crowd("us", 0, 0.9)]), rule="fixed(n=3)", runs=100, budget=0)
     assert made.total.mean == 0

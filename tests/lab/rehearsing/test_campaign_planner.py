@@ -33,6 +33,11 @@ def test_nobody_is_asked_about_a_task_twice() -> None:
     assert [part.answers for part in made.workers] == [8, 8, 8]
     assert (made.total.low, made.total.high) == (Decimal("9.6"), Decimal("9.6"))
     assert faults("plan", made.to_json()) == []
+    frame = made.to_frame()
+    assert frame["setting"].iloc[0] == "the plan"
+    assert frame["cost_mean"].iloc[0] == Decimal("9.6")
+    assert "What 8 tasks will cost: about 9.6" in made._repr_html_()
+    assert made.plot().get_suptitle() == "What 8 tasks will cost: about 9.60"
 
 
 def test_the_cheapest_budget_that_keeps_the_target_is_found() -> None:

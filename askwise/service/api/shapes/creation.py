@@ -185,7 +185,7 @@ class NewCampaign(
     policy: Part | None = Field(
         None,
         description="What decides whom to ask; `auto`, a choice by what else is given, by default.",
-        examples=["random-pairs"],
+        examples=["random-pairs", "hem(target=0.1)"],
     )
     stopping: Part | None = Field(
         None, description="The rule that says when a task has been asked often enough."

@@ -126,11 +126,12 @@ Parameter = Annotated[
 ]
 
 Part = Annotated[
-    Annotated[str, Field(min_length=1, max_length=100), Tag("(name)")]
+    Annotated[str, Field(min_length=1, max_length=1000), Tag("(name)")]
     | Annotated[dict[Annotated[str, Field(max_length=100)], Parameter], Tag("(object)")],
     NameOrObject,
 ]
-"""A policy, rule, aggregator or mechanism: its name, or an object with name and parameters."""
+"""A policy, rule, aggregator or mechanism: its name, its name with parameters in brackets, or an
+object of both."""
 
 Limit = Annotated[int, Field(ge=1, le=2**40), Whole]
 Share = Annotated[float, Field(gt=0, lt=1)]
