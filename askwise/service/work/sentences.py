@@ -112,7 +112,6 @@ ENDS: dict[str, str] = {
     "agreement": "Enough answers agree.",
     "certified": "The answers have been checked. Nothing is left to ask.",
     "hopeless": "Enough answers have been checked. Nothing is left to ask.",
-    "worthless": "No more work is needed.",
     "stopped": "The campaign has ended. What you have earned is yours.",
     "worthless": "There is nothing more to ask you.",
 }
