@@ -288,8 +288,8 @@ class Writer:
                 work = self._work(group, state, known)
                 if work.events or work.kept:
                     self._append_unless_overtaken(work, before)
-                elif trusting and self.store.position(self.name) != before:
-                    raise Overtaken
+                elif trusting:
+                    self._refuse_overtaken(group, before)
         except BaseException as error:
             # What was folded may not be in the store: forget it, restore on next use.
             if self._state is not None and before is not None and self._state.seq != before:
@@ -302,6 +302,17 @@ class Writer:
                 raise
             return
         self._maybe_snapshot(state, before)
+
+    def _refuse_overtaken(self, group: list[Request], before: int) -> None:
+        try:
+            position = self.store.position(self.name)
+        except AskwiseError:
+            # The log was moved away: what an old state has refused does not count.
+            for request in group:
+                request.reset()
+            raise
+        if position != before:
+            raise Overtaken
 
     def _append_unless_overtaken(self, work: Work, before: int) -> None:
         try:
