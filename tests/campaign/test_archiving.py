@@ -119,7 +119,7 @@ def test_a_campaign_that_was_open_elsewhere_is_not_begun_anew(
         elsewhere = Campaign.open(other, "cats")
         assert elsewhere.status().answers == 4
         archiving.archive(store, "cats", tmp_path, time=0.0)
-        with pytest.raises(Conflict, match=r"archived in|was stopped"):
+        with pytest.raises(Conflict, match="archived in"):
             elsewhere.top_up(5)
         with pytest.raises(Conflict, match="archived in"):
             elsewhere.ask(key="late")
