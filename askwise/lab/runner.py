@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import traceback
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict
 from itertools import starmap
@@ -97,7 +98,9 @@ def run(
 
 
 def _reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+    """The error in one line."""
+    said, *_ = traceback.format_exception_only(error)
+    return said.splitlines()[0]
 
 
 def _chunk(

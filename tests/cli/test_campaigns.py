@@ -202,7 +202,7 @@ def test_a_question_in_the_file_is_kept_and_told(workplace: Path, call: Call) ->
 @pytest.mark.parametrize(
     ("line", "instead", "said"),
     [
-        ('"ham"]', "7]", "content.options[1] is 7: give a mapping of its fields"),
+        ('"ham"]', "[]]", "content.options[1] is []: give a mapping of its fields"),
         ('name = "spam", ', "", "content.options[0] lacks 'name'"),
         ('show = "long_text"', 'show = "video"', "content.fields[1].show of field 'body'"),
         ('answer = "ham"', 'answer = "eggs"', "content.examples[0].answer is 'eggs'"),

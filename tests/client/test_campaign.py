@@ -24,7 +24,7 @@ ELSEWHERE = {"create", "open"}
 
 NOT_REMOTE = {
     *("ask_around", "ask_for_self", "busy", "events", "reading", "release", "store", "sweep"),
-    *("settle", "paces", "plot", "to_frame"),
+    *("settle", "paces", "plot", "to_frame", "export"),
 }
 """They lend the state in memory, are what a service does by itself, or show a campaign of this
 process; the tables that are read over HTTP show themselves."""

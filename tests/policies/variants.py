@@ -10,6 +10,9 @@ from askwise.core.errors import AskwiseError
 from askwise.core.registry import label_of, parameters_of
 from askwise.policies import KernelPolicy, Policy, policies
 
+IN_TURN = {"open_at_once": 1, "free_price": 0.5}
+"""Of all policies that ask crowds."""
+
 CHOICES: dict[str, list[dict[str, Any]]] = {
     "bounded-epsilon-first": [
         {"exploration": "successive-rejects"},
@@ -28,11 +31,17 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "random": [{"prior": "cheap"}],
     "simplified-bounded-kube": [{"bonus": 0.0}, {"raw_bonus": True, "bonus": 0.25}],
     "thompson-knapsack": [{"discount": 0.9}, {"patience": 0}, {"discount": 0.9, "patience": 1}],
-    "virt-ucb": [{"schedule": "log", "exploration": 0.3}, {"discount": 0.8, "prior": 5.0}],
-    "virt-thompson": [{"discount": 0.8, "prior": 5.0}],
-    "lp-thompson": [{"discount": 0.8, "prior": 5.0}],
-    "glr-directed": [{"discount": 0.8, "prior": 5.0}],
-    "explore-exploit-rollback": [{"quality": 0.9, "low": 0.5, "smooth": False}, {"alpha": 0.0}],
+    "virt-ucb": [
+        {"schedule": "log", "exploration": 0.3, **IN_TURN},
+        {"discount": 0.8, "prior": 5.0},
+    ],
+    "virt-thompson": [{"discount": 0.8, "prior": 5.0, "reward": "accuracy", **IN_TURN}],
+    "lp-thompson": [{"discount": 0.8, "prior": 5.0, **IN_TURN}],
+    "glr-directed": [{"discount": 0.8, "prior": 5.0, **IN_TURN}],
+    "explore-exploit-rollback": [
+        {"quality": 0.9, "low": 0.5, "smooth": False},
+        {"alpha": 0.0, **IN_TURN},
+    ],
     "gittins-knapsack": [{"discount": 0.9}, {"screen": 0.0}],
     "knowledge-gradient": [{"discount": 0.9}, {"screen": 0.0}, {"screen": 1.0}],
     "bbta": [{"explore": 0, "refresh": 0.05}, {"explore": 2}],

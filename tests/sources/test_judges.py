@@ -110,7 +110,7 @@ def test_a_worker_s_price_is_the_most_that_any_question_can_cost(tmp_path: Path)
         ),
         ('id = "local"', 'id = "mini"', "judge 'mini' is there twice", "id"),
         ('id = "local"\n', "", "judge 2: it lacks 'id'", "id"),
-        ('id = "local"', "id = 7", "judge 7: worker id is 7", "worker id"),
+        ('id = "local"', "id = 7.5", "judge 7.5: worker id is 7.5", "worker id"),
         ('model = "tiny"\n', "", "judge 'local': it lacks 'model'", "model"),
         ('"{{ question }} {{ item }}"', '"{{ itme }}"', "names 'itme': did you mean", "template"),
         ('"strict.jinja"', '"lax.jinja"', "there is no file .*lax.jinja", "template"),

@@ -145,7 +145,7 @@ def test_questions_need_two_options_that_differ_and_no_utility(entry):
     assert caught.value.field == "policy"
 
 
-@pytest.mark.parametrize("options", [["x", ""], ["x", 1], ["x", None], "xy", ["x", "a\nb"]])
+@pytest.mark.parametrize("options", [["x", ""], ["x", True], ["x", None], "xy", ["x", "a\nb"]])
 def test_options_must_be_names(options):
     with pytest.raises(InvalidProblem) as caught:
         Campaign.create(
