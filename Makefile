@@ -34,7 +34,7 @@ GET_SERVER = $(BIN)/python scripts/postgres.py install
 GET_BROWSER = $(BIN)/python scripts/browser.py install
 GET_MODEL = $(BIN)/python scripts/real_model.py install
 
-.PHONY: help demo demo-live serve test test-slow lint format bench docs lock clean
+.PHONY: help demo demo-live serve test test-slow lint format bench reproduce docs lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -112,6 +112,11 @@ format: .venv/.ready ## put the code into the house format
 
 bench: .venv/.ready ## measure speed
 	@$(BIN)/python -m benchmarks
+
+# NAME="bounded-table1 judges", SEED=2, REPS=100, DATA=FOLDER (recorded data), KEEP=1.
+reproduce: .venv/.ready ## run experiments again and compare them with the results kept in docs/
+	@$(BIN)/python -m docs.reproduce $(NAME) --jobs $(CORES) $(if $(SEED),--seed $(SEED)) \
+		$(if $(REPS),--reps $(REPS)) $(if $(DATA),--set data=$(DATA)) $(if $(KEEP),--keep)
 
 docs: .venv/.ready ## generate and build the documentation into site/
 	@$(BIN)/python -m docs.generate

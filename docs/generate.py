@@ -94,7 +94,9 @@ def reproduction_index(root: Path) -> str:
         [
             "# Reproductions",
             "Each experiment runs with one command and writes its figures, its numbers and a "
-            "report. The same seed gives the same numbers, whatever the number of processes. "
+            "report. The same seed gives the same numbers, whatever the number of processes: "
+            "`make reproduce NAME=bounded-table1` runs one again and compares every row with the "
+            "results that are kept here. "
             "[How to run and change them](../how-to/lab.md).",
             table(head, rows, "<<><<"),
             papers_in(*(entry.reproduces for entry in ours(experiments))),
@@ -150,10 +152,18 @@ def _numbers(experiment: Experiment, results: Results | None) -> Iterator[str]:
             yield from _tables(experiment, (), paper)
         return
     yield (
-        f"Mean and 95% interval over {results.reps} replications, seed {results.seed}."
+        f"Mean and 95% interval over {results.reps} replications, seed {results.seed}"
+        + _made(results)
+        + "."
         + (f" In italics what {source_of(paper)} reports." if paper else "")
     )
     yield from _tables(experiment, results.rows, paper)
+
+
+def _made(results: Results) -> str:
+    if not results.made:
+        return ""
+    return f" (askwise {results.made['version']}, {results.made['seconds']} s)"
 
 
 def _tables(experiment: Experiment, rows: Sequence[Row], paper: Sequence[Row]) -> Iterator[str]:

@@ -38,8 +38,9 @@ _COLUMNS = tuple(column.name for column in fields(Row))
 class Results:
     """All rows of one run of an experiment, with what it takes to run it again.
 
-    ``failures`` says of each cell that could not be computed why; it is in no file where there is
-    none.
+    ``failures`` says of each cell that could not be computed why, ``made`` with which version and
+    in how many seconds results that are kept were computed; where there is nothing to say, the file
+    has neither.
     """
 
     experiment: str
@@ -48,6 +49,7 @@ class Results:
     params: Mapping[str, Any] = field(default_factory=dict)
     rows: Sequence[Row] = ()
     failures: Sequence[str] = ()
+    made: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """One row a line: small differences between two runs stay small differences of text."""
@@ -55,6 +57,8 @@ class Results:
         head["params"] = dict(self.params)
         if self.failures:
             head["failures"] = list(self.failures)
+        if self.made:
+            head["made"] = dict(self.made)
         try:
             text = json.dumps(head, indent=2, ensure_ascii=False, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -74,13 +78,14 @@ class Results:
             loaded = json.loads(text, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             raise InvalidParameter(f"results are not valid JSON: {error}") from error
-        failures = loaded.pop("failures", ()) if isinstance(loaded, dict) else ()
+        rest = loaded if isinstance(loaded, dict) else {}
+        failures, made = rest.pop("failures", ()), rest.pop("made", {})
         head = _exactly(loaded, ("experiment", "seed", "reps", "params", "rows"), "results")
         rows = tuple(
             Row(**_exactly(row, _COLUMNS, f"rows[{at}]")) for at, row in enumerate(head["rows"])
         )
         facts = (head["experiment"], head["seed"], head["reps"], head["params"])
-        return cls(*facts, rows, tuple(failures))
+        return cls(*facts, rows, tuple(failures), made)
 
     def write_json(self, path: str | os.PathLike[str]) -> Path:
         """Write ``results.json``, whole or not at all."""

@@ -1,0 +1,93 @@
+"""Kept results are held against a new run of their experiment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from askwise.figures import Row
+from askwise.lab.results import Results
+from docs import reproduce
+
+ROW = Row("market", "uniform", 500.0, "utility", 10.0, 9.0, 11.0, 100)
+CHEAP = "bounded-applicants"
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the results of one small run."""
+    monkeypatch.setattr(reproduce, "KEPT", tmp_path)
+    assert reproduce.main([CHEAP, "--keep", "--reps", "20", "--seed", "3"]) == 0
+    return tmp_path / f"{CHEAP}.json"
+
+
+def test_the_same_seed_asks_for_the_same_rows() -> None:
+    assert reproduce.differences([ROW], [ROW], same_seed=True) == []
+    moved = replace(ROW, mean=10.0 + 1e-9)
+    (found,) = reproduce.differences([ROW], [moved], same_seed=True)
+    assert "utility of uniform at 500 (market): kept 10.0, now 10.000000001" in str(found)
+
+
+def test_another_seed_may_differ_by_four_joint_standard_errors() -> None:
+    # Both have a standard error of 1 / 1.96, so jointly 0.7216: four of them are 2.886.
+    near, far = (
+        replace(ROW, mean=12.8, ci_low=11.8, ci_high=13.8),
+        Row(*("market", "uniform", 500.0, "utility"), 12.9, 11.9, 13.9, 100),
+    )
+    assert reproduce.differences([ROW], [near], same_seed=False) == []
+    (found,) = reproduce.differences([ROW], [far], same_seed=False)
+    assert round(found.far, 2) == 4.02
+
+
+def test_rows_without_a_spread_have_to_be_equal() -> None:
+    sure = replace(ROW, ci_low=10.0, ci_high=10.0)
+    other = replace(sure, mean=10.1, ci_low=10.1, ci_high=10.1)
+    assert reproduce.differences([sure], [sure], same_seed=False) == []
+    assert len(reproduce.differences([sure], [other], same_seed=False)) == 1
+
+
+@pytest.mark.parametrize("same_seed", [True, False])
+def test_rows_that_went_or_came_are_differences(same_seed: bool) -> None:
+    other = replace(ROW, series="random")
+    (gone,) = reproduce.differences([ROW, other], [ROW], same_seed=same_seed)
+    assert str(gone) == "utility of random at 500 (market): missing"
+    assert len(reproduce.differences([ROW], [ROW, other], same_seed=same_seed)) == 1
+
+
+def test_a_kept_run_says_how_it_was_made_and_can_be_repeated(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = Results.read_json(kept)
+    assert (results.seed, results.reps) == (3, 20)
+    assert set(results.made) == {"version", "seconds"}
+    assert kept.with_suffix(".svg").is_file()
+    assert reproduce.main([CHEAP]) == 0
+    count = len(results.rows)
+    assert f"{CHEAP}: {count} of {count} rows the same (seed 3, 20" in capsys.readouterr().out
+
+
+def test_a_row_that_was_changed_is_found(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = Results.read_json(kept)
+    first = results.rows[0]
+    forged = replace(first, mean=first.mean + 1, ci_low=first.ci_low, ci_high=first.ci_high + 1)
+    replace(results, rows=(forged, *results.rows[1:])).write_json(kept)
+    assert reproduce.main([CHEAP]) == 1
+    printed = capsys.readouterr()
+    assert f"not: {CHEAP}" in printed.err
+    assert f"{first.metric} of {first.series} at {first.x:g}" in printed.out
+
+
+def test_an_experiment_without_kept_results_is_named(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reproduce.main(["judges"]) == 1
+    assert "no results of judges are kept" in capsys.readouterr().out
+
+
+def test_recorded_data_has_to_be_pointed_at(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded = Results("labels-rte", 1, 10, {"data": "data"}, (ROW,))
+    recorded.write_json(kept.with_name("labels-rte.json"))
+    assert reproduce.main(["labels-rte"]) == 1
+    assert "--set data=FOLDER" in capsys.readouterr().out
