@@ -8,29 +8,27 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import timedelta
 from typing import Any
 
-from askwise.campaign import undoing
+from askwise.campaign.changeable import ChangeableCampaign, decided
 from askwise.campaign.holding import Holding
 from askwise.campaign.requests import Crew
-from askwise.campaign.revisable import RevisableCampaign
 from askwise.campaign.spec import Spec, check_name, make_spec
 from askwise.campaign.verbs import Verbs
-from askwise.core.calls import LONGEST_REMARK, FailureWhy, check_by, check_remark, check_said
+from askwise.core.calls import FailureWhy, check_by, check_remark
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Batch, Done, Wait
 from askwise.core.content import Content
 from askwise.core.errors import InvalidProblem
-from askwise.core.events import Kind
 from askwise.core.fields import as_name, by_name
-from askwise.core.money import Amount, to_micro
+from askwise.core.money import Amount
 from askwise.core.pilot import PilotTerms
-from askwise.core.problem import Task, Worker, as_task, as_worker, listed
+from askwise.core.problem import Task, Worker
 from askwise.core.screening import ScreeningTerms
 from askwise.core.text import check_text
 from askwise.policies import Cautions, LimitsSize, Policy
 from askwise.store import Store, open_store
 
 
-class Campaign(RevisableCampaign):
+class Campaign(ChangeableCampaign):
     """A budget, workers, perhaps tasks, and a policy that decides whom to ask next.
 
     Made by :meth:`create` or :meth:`open`. Every write is one transaction on the store; two
@@ -296,7 +294,7 @@ class Campaign(RevisableCampaign):
         key : str, optional
             A retry with the same key changes nothing.
         """
-        said: dict[str, Any] = {"task": task, "value": self._answer(value), **_decided(by, why)}
+        said: dict[str, Any] = {"task": task, "value": self._answer(value), **decided(by, why)}
         if truth:
             said["truth"] = True
         self._do("set_label", key, Verbs.set_label, **said)
@@ -329,115 +327,6 @@ class Campaign(RevisableCampaign):
         """Write a comment on a task, in up to 2,000 characters; workers do not see it."""
         said = {"task": task, "text": check_remark(text, "text"), "by": check_by(by)}
         self._do("comment", key, Verbs.comment, **said)
-
-    # Changing what there is.
-
-    def add(
-        self,
-        *,
-        tasks: Iterable[Task | Mapping[str, Any] | str] = (),
-        workers: Iterable[Worker | Mapping[str, Any]] = (),
-        key: str | None = None,
-    ) -> None:
-        """Add tasks and workers; a worker who left may come back, at another price too.
-
-        So may their other fields differ, except that somebody who was asked does not come back as
-        a crowd if they were a person or model, nor the other way round.
-        """
-        new_tasks = [as_task(task) for task in listed(tasks, "tasks")]
-        new_workers = [as_worker(worker) for worker in listed(workers, "workers")]
-        written = {"tasks": [task.to_json() for task in new_tasks]}
-        written["workers"] = [worker.to_json() for worker in new_workers]
-        self._do("add", key, lambda verbs, **_: verbs.add(new_tasks, new_workers), **written)
-
-    def bid(self, worker: str, amount: Amount, key: str | None = None) -> None:
-        """Name a worker's price for an answer, sealed; a later bid takes its place.
-
-        Only with a mechanism that takes bids, and before the first ask, which closes the
-        bidding. No view shows a bid before that; the log, for whoever may read it, does.
-        """
-        self._do("bid", key, Verbs.bid, worker=worker, amount=to_micro(amount, "amount"))
-
-    def leave(self, worker: str, key: str | None = None) -> None:
-        """Let a worker go; what they have out is released, and may be answered late."""
-        self._do("leave", key, Verbs.leave, worker=worker)
-
-    def suspend(
-        self, worker: str, *, by: str, why: str | None = None, key: str | None = None
-    ) -> None:
-        """Hand nothing to a worker until :meth:`reinstate`; what they have out stays theirs.
-
-        Screening does the same where gold questions show that somebody is not good enough.
-
-        Parameters
-        ----------
-        by : str
-            Who decides.
-        why : str, optional
-            The reason, in up to 2,000 characters.
-        key : str, optional
-            A retry with the same key changes nothing.
-        """
-        self._do("suspend", key, Verbs.suspend, worker=worker, **_decided(by, why))
-
-    def reinstate(
-        self, worker: str, *, by: str, why: str | None = None, key: str | None = None
-    ) -> None:
-        """Ask a worker again who was suspended.
-
-        If gold questions had brought that about, those answers count no more, and nobody has to
-        qualify again. Parameters as of :meth:`suspend`.
-        """
-        self._do("reinstate", key, Verbs.reinstate, worker=worker, **_decided(by, why))
-
-    def top_up(self, amount: Amount, key: str | None = None) -> None:
-        """Add money to the budget."""
-        self._do("top_up", key, Verbs.top_up, amount=to_micro(amount, "amount"))
-
-    def pause(self, key: str | None = None) -> None:
-        """Hand out nothing until :meth:`resume`; answers are still taken."""
-        self._do("pause", key, lambda verbs: verbs.switch(Kind.PAUSED))
-
-    def resume(self, key: str | None = None) -> None:
-        """Go on after :meth:`pause`."""
-        self._do("resume", key, lambda verbs: verbs.switch(Kind.RESUMED))
-
-    def stop(self, key: str | None = None) -> None:
-        """End the campaign for good; answers to what is out are still taken."""
-        self._do("stop", key, lambda verbs: verbs.switch(Kind.STOPPED))
-
-    def close(self, task: str, key: str | None = None) -> None:
-        """Ask no more about a task."""
-        self._do("close", key, Verbs.close, task=task)
-
-    # Taking back.
-
-    def remove(self, task: str, key: str | None = None) -> None:
-        """Take a task out that nobody has answered; it is in no view any more.
-
-        What is out of it is released. To policies it is closed. Its id stays in the log and is not
-        used again. A task that was answered, paid for, labelled by hand or drawn for audits stays:
-        :meth:`close` it, so that nobody else is asked.
-        """
-        self._do("remove", key, undoing.remove_task, task=task)
-
-    def archive(self, key: str | None = None) -> None:
-        """Put the campaign away: it is read only and in no list of work until :meth:`unarchive`.
-
-        Only while nothing is out. ``askwise archive --to DIR`` also moves its log to a file.
-        """
-        self._do("archive", key, undoing.archive)
-
-    def unarchive(self, key: str | None = None) -> None:
-        """Take the campaign up again, as it was before :meth:`archive`."""
-        self._do("unarchive", key, undoing.unarchive)
-
-    def retitle(self, title: str | None, key: str | None = None) -> None:
-        """Call the campaign something else; None for the title that it was created with.
-
-        Its name stays: links, tokens and webhooks hold on to that.
-        """
-        self._do("retitle", key, undoing.retitle, title=undoing.check_title(title))
 
     # For those who keep campaigns open.
 
@@ -478,9 +367,3 @@ class Campaign(RevisableCampaign):
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("a Campaign is not iterable: call ask() until it returns Done")
-
-
-def _decided(by: str, why: str | None) -> dict[str, Any]:
-    """Who decides something, and why if that was said."""
-    said = {"by": check_by(by)}
-    return said if why is None else {**said, "why": check_said(why, "why", LONGEST_REMARK)}

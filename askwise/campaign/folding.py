@@ -111,4 +111,4 @@ def _fold_numbers(state: CampaignState, columns: EventColumns) -> None:
     run_stretch(_loop(policy.kernels.absorb), ledger, *_arguments(state, stretch))
     # What was handed out before may be due later by now.
     renewed = bool(np.any(stretch.lines[:, KIND] == k.RENEWED))
-    state.take_leases(0 if renewed else handed_out)
+    state.leases.take(state.ledger, 0 if renewed else handed_out)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import heapq
 import json
-import logging
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -14,6 +12,7 @@ import numpy as np
 
 from askwise.campaign import packing
 from askwise.campaign.certifying import Certification
+from askwise.campaign.leases import Leases
 from askwise.campaign.piloting import OWN_RULES, PilotPhase
 from askwise.campaign.revisions import (
     Outdated,
@@ -23,11 +22,11 @@ from askwise.campaign.revisions import (
     substituted,
 )
 from askwise.campaign.screening import Screening
+from askwise.campaign.slow_kernels import tell_if_slow
 from askwise.campaign.spec import Spec
 from askwise.core import draws
 from askwise.core.allocation import Assurance, Watch
 from askwise.core.choices import Done, Wait
-from askwise.core.compiling import plain_time
 from askwise.core.events import Event, Kind, PlanRow
 from askwise.core.labels import Label, as_label, reported
 from askwise.core.registry import spec_of
@@ -54,12 +53,6 @@ FORMAT = 14
 AS_WANTED = (Done("target"), Done("agreement"))
 """The ends of a campaign in which every task is settled."""
 
-SLOW, SLOW_IN_ALL = 0.02, 5.0
-"""Seconds in plain kernels, a decision and in all: above both, the process says so."""
-
-_told: set[str] = set()
-"""Policies that were said to be slow."""
-
 _ROLES = (
     *(draws.POLICY, draws.ABSORB, draws.RULE, draws.AGGREGATION, draws.MECHANISM),
     draws.GOLD,
@@ -84,8 +77,7 @@ class CampaignState:
         self._rule_learns = rule is not None and type(rule).absorb is not StoppingRule.absorb
         self.substitutes: Substitutes = {}
         """What stands in place of answers that are changed later in the log."""
-        self._leases: list[tuple[float, int, int]] = []
-        """A heap of (expires, seq, index) of assignments; some are over, or were renewed."""
+        self.leases = Leases()
         self._keys = {role: draws.stream(spec.seed, role, 0) for role in _ROLES}
         self._certification: Certification | None = None
         self._pilot: PilotPhase | None = None
@@ -143,7 +135,7 @@ class CampaignState:
         again = kind == Kind.CLOSED and before.tasks[ledger.task_at(event.task), c.CLOSED]
         fact = ledger.apply(event)
         if event.expires is not None:
-            self._lease(event.expires, event.assignment or event.seq, fact.assignment)
+            self.leases.add(ledger, event.expires, event.assignment or event.seq, fact.assignment)
         if kind in TEACHES_NOTHING or again:
             return
         if kind == Kind.DECIDED and event.note not in OWN_RULES:
@@ -175,43 +167,15 @@ class CampaignState:
         """Take the place of another state of the same campaign, which is not used any more."""
         self.__dict__.update(other.__dict__)
 
-    # Leases.
-
     def soonest(self) -> float:
         """When the next of what is out is due; infinite if nothing is."""
-        leases = self._leases
-        while leases and not self._holds(leases[0]):
-            heapq.heappop(leases)
-        return leases[0][0] if leases else math.inf
-
-    def _holds(self, lease: tuple[float, int, int]) -> bool:
-        """Whether a lease is that of something that is out, and was not renewed since."""
-        expires, _, at = lease
-        rows, marks = self.ledger.book.assignments, self.ledger.book.marks
-        return bool(rows[at, c.STATUS] == c.OUT and marks[at, c.EXPIRES] == expires)
+        return self.leases.soonest(self.ledger)
 
     def overdue(self, now: float) -> int | None:
         """The ASKED of what has been overdue longest; None if nothing is."""
-        return self._leases[0][1] if self.soonest() <= now else None
+        return self.leases.overdue(self.ledger, now)
 
-    def take_leases(self, first: int) -> None:
-        """Watch the leases of what is out, from assignment ``first`` on."""
-        if first == 0:
-            self._leases = []
-        count = self.ledger.total(c.ASSIGNMENTS)
-        rows = self.ledger.book.assignments[first:count]
-        until = self.ledger.book.marks[first:count, c.EXPIRES]
-        found = np.flatnonzero((rows[:, c.STATUS] == c.OUT) & np.isfinite(until))
-        times, seqs = until[found].tolist(), rows[found, c.SEQ].tolist()
-        self._leases += zip(times, seqs, (found + first).tolist(), strict=True)
-        heapq.heapify(self._leases)
-
-    def _lease(self, expires: float, seq: int, at: int) -> None:
-        heapq.heappush(self._leases, (expires, seq, at))
-        # What was answered stays until it is due: tidy up when that is most of it.
-        if len(self._leases) > 1024 + 2 * self.ledger.total(c.PENDING):
-            self._leases = [lease for lease in self._leases if self._holds(lease)]
-            heapq.heapify(self._leases)
+    # Who is here.
 
     def available(self, offered: Iterable[str] | None = None) -> Array:
         """Who can be asked, a cell a worker: everyone who joined, or those of them on offer.
@@ -290,8 +254,8 @@ class CampaignState:
         draw = self.draw(draws.POLICY, self.ledger.total(c.DECISIONS))
         policy = self.spec.policy
         choice = policy.choose(self.spec.problem, self.beliefs, self.ledger, draw, available)
-        if isinstance(policy, KernelPolicy) and policy.name not in _told:
-            _tell_if_slow(policy)
+        if isinstance(policy, KernelPolicy):
+            tell_if_slow(policy)
         if choice in AS_WANTED and isinstance(policy, Settles) and not self.settled().all():
             return Done("tasks")
         return choice
@@ -447,25 +411,10 @@ class CampaignState:
         # Not by way of a new state, which would read all tasks for nothing.
         state = cls.__new__(cls)
         state._set(spec, ledger, spec.policy.restore(spec.problem, ledger, groups["beliefs"]))
-        state.take_leases(0)
+        state.leases.take(ledger, 0)
         if groups["rule"]:
             state.rule_state = type(state.rule_state)(**groups["rule"])
         return state
-
-
-def _tell_if_slow(policy: KernelPolicy) -> None:
-    """Say once that a policy's kernels have cost much for want of compiled code."""
-    choosing, absorbing = (plain_time(kernel) for kernel in policy.kernels)
-    seconds = choosing.seconds + absorbing.seconds
-    if seconds > SLOW_IN_ALL and seconds > SLOW * choosing.calls:
-        _told.add(policy.name)
-        logging.getLogger(__name__).warning(
-            "policy %r runs without compiled kernels and took %.0f ms a decision: "
-            "`askwise warm %s` makes it faster",
-            policy.name,
-            1000.0 * seconds / max(1, choosing.calls),
-            policy.name,
-        )
 
 
 def version_of(spec: Spec) -> str:

@@ -10,16 +10,15 @@ appends, if nobody else has written since; if somebody has, the work is done aga
 """
 
 import json
-import logging
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from askwise.campaign import folding, requests
-from askwise.campaign.loading import Loaded, Loader, Renamed
-from askwise.campaign.locks import FairLock
+from askwise.campaign import requests
+from askwise.campaign.cached import CachedState
+from askwise.campaign.loading import Loaded, Renamed
 from askwise.campaign.requests import (
     Action,
     Crew,
@@ -36,16 +35,9 @@ from askwise.campaign.verbs import Verbs
 from askwise.core.errors import AskwiseError, Conflict, StoreError
 from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event
-from askwise.store import Reply, Snapshot, Store
+from askwise.store import Reply, Store
 
 T = TypeVar("T")
-
-FIRST_SNAPSHOT = 1024
-"""Snapshots are taken at this position and each time the log has grown by a quarter.
-
-So a start folds a fifth of the log at the most. As the positions grow geometrically, all snapshots
-together cost five times the last one: still so much for each answer, whatever their number.
-"""
 
 LARGEST_GROUP = 256
 """Writes in one transaction, at the most: the last of them waits for the work of all."""
@@ -60,7 +52,7 @@ SHARED_FOR = 64
 """Transactions for which a campaign counts as shared after another process has written to it."""
 
 
-class Writer:
+class Writer(CachedState):
     """The state of one campaign, at the end of its log, and the writes to it.
 
     Parameters
@@ -68,8 +60,7 @@ class Writer:
     clock : callable
         Seconds now.
     later : callable
-        How the saving of a snapshot is started; at once by default. A service hands it to
-        another thread, off the path of writes.
+        How the saving of a snapshot is started, see :class:`CachedState`.
     crew : Crew, optional
         Who commits for those that :meth:`submit`; a library's threads need none.
     """
@@ -83,30 +74,16 @@ class Writer:
         later: Callable[[Callable[[], None]], object] | None = None,
         crew: Crew | None = None,
     ) -> None:
-        self.store = store
-        self.name = name
-        self.spec = spec
+        super().__init__(store, name, spec, later)
         self.clock = clock
-        self.loader = Loader(store, name, spec)
-        self.later = later or (lambda save: save())
         self.crew = crew
-        self.lock = FairLock()
-        """Held while the state is read or written."""
         self._turn = threading.Lock()
         self._writing = False
         self._waiting: deque[Request] = deque()
-        self._state: CampaignState | None = None
-        """The RENAMED after which ``spec`` was read, as it was met."""
-        self._saved = 0
-        """Position of the newest snapshot that we know of."""
-        self._mark = 0
-        """Position at which the next snapshot is due."""
         self._released = 0
         """How many assignments the transaction under way has released as overdue."""
         self._shared = 0
         """Transactions left for which short work is done inside them, as others write too."""
-
-    # Writing.
 
     def write(self, write: PreparedWrite[T]) -> T:
         """Do a write in a transaction, perhaps with others; on any failure nothing has happened."""
@@ -135,14 +112,6 @@ class Writer:
                 return
             self._writing = True
         self.crew.start(self._lead_crew)
-
-    @property
-    def busy(self) -> bool:
-        """Whether another thread reads or writes at this moment."""
-        free = self.lock.acquire(blocking=False)
-        if free:
-            self.lock.release()
-        return not free
 
     def sweep(self) -> int:
         """Release what is overdue, if anything is; returns how many assignments that was."""
@@ -384,98 +353,3 @@ class Writer:
         loaded = self.loader.follow(events, prepared.pop() if prepared else None)
         self._saved = min(self._saved, loaded.saved)
         return loaded.state
-
-    # State is a cache of the log.
-
-    def current(self) -> CampaignState:
-        """The state at the end of the log; hold ``lock`` while you use it."""
-        state = self._loaded()
-        try:
-            self.loader.catch_up(state)
-        except Outdated:
-            # Another process has changed an answer.
-            self._state = None
-            return self._loaded()
-        except Renamed as renamed:
-            return self._reloaded(renamed)
-        except BaseException:
-            # Interrupted within an event: what is half folded must not be used again.
-            self._state = None
-            raise
-        return state
-
-    def state_at(self, seq: int) -> CampaignState:
-        """A new state that has folded exactly the first ``seq`` events."""
-        return self._load(lambda: self.loader.load(seq)).state
-
-    def _load(self, load: Callable[[], Loaded]) -> Loaded:
-        """Load apart from the state in use; once more if a worker was renamed meanwhile."""
-        try:
-            return load()
-        except Renamed:
-            with self.lock:
-                self.current()
-            return load()
-
-    def settle(self) -> None:
-        """Save a snapshot if much has happened since the last one: before a graceful stop.
-
-        Not of a campaign that is in use: a stop does not wait for a long decision.
-        """
-        if not self.lock.acquire(blocking=False):
-            return
-        try:
-            if self._state is None:
-                return
-            state = self.current()
-            if state.seq - self._saved < max(FIRST_SNAPSHOT, state.seq // 100):
-                return
-            seq, version, pack = state.seq, state.version, state.freeze()
-        finally:
-            self.lock.release()
-        self._save(seq, version, pack)
-
-    def _fold(self, state: CampaignState, columns: EventColumns) -> None:
-        try:
-            folding.fold(state, columns)
-        except BaseException:
-            # Interrupted within an event: what is half folded must not be used again.
-            self._state = None
-            raise
-
-    def _loaded(self) -> CampaignState:
-        if self._state is None:
-            # Before any transaction: nobody else has to wait while a long log is folded.
-            try:
-                self._state, self._saved = self.loader.load()
-            except Renamed as renamed:
-                return self._reloaded(renamed)
-        return self._state
-
-    def _reloaded(self, renamed: Renamed) -> CampaignState:
-        """The state of a log that was rewritten: what was read of the campaign had an old name."""
-        self._state = None
-        self.spec = Spec.from_json(self.store.spec(self.name))
-        self.loader = Loader(self.store, self.name, self.spec, renamed=renamed.seq)
-        return self._loaded()
-
-    def _maybe_snapshot(self, state: CampaignState, before: int) -> None:
-        self.loader.checkpoint(state)
-        if self._mark <= before:
-            self._mark = FIRST_SNAPSHOT
-            while self._mark <= before:
-                self._mark += max(1, self._mark // 4)
-        # Also if the log was folded from far back: the snapshots are gone, or of another version.
-        far = before >= FIRST_SNAPSHOT and self._saved < before // 2
-        if state.seq >= self._mark or far:
-            seq, version, pack = state.seq, state.version, state.freeze()
-            self._saved = seq
-            self.later(lambda: self._save(seq, version, pack))
-
-    def _save(self, seq: int, version: str, pack: Callable[[], bytes]) -> None:
-        try:
-            self.store.save(self.name, Snapshot(seq, version, pack()))
-            self._saved = max(self._saved, seq)
-        except AskwiseError as error:
-            # The write itself is committed; a snapshot only saves time.
-            logging.getLogger(__name__).warning("no snapshot at event %d: %s", seq, error)

@@ -21,7 +21,7 @@ from unittest import mock
 
 import numpy as np
 
-from askwise.campaign import Campaign, writer
+from askwise.campaign import Campaign, cached
 from askwise.campaign.state import CampaignState
 from askwise.core import draws
 from askwise.core.choices import Batch, Done, Wait
@@ -179,7 +179,7 @@ def snapshots_change_nothing(scene: Scene, policy: Policy) -> None:
     whole = start(policy, scene, seed=4).finish()
     session = start(policy, scene, seed=4)
     step, going = 0, True
-    with mock.patch.object(writer, "FIRST_SNAPSHOT", 2):
+    with mock.patch.object(cached, "FIRST_SNAPSHOT", 2):
         while going:
             step += 1
             if step % 3 == 0:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from askwise import Campaign, Worker
-from askwise.campaign import loading, writer
+from askwise.campaign import cached, loading
 from askwise.campaign.folding import fold_long
 from askwise.campaign.forgetting import forget_worker
 from askwise.campaign.revisions import changes_in, substitutes
@@ -50,8 +50,8 @@ class Everything(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.usual = writer.FIRST_SNAPSHOT, loading.APART
-        writer.FIRST_SNAPSHOT, loading.APART = 8, 3
+        self.usual = cached.FIRST_SNAPSHOT, loading.APART
+        cached.FIRST_SNAPSHOT, loading.APART = 8, 3
         self.campaign: Campaign | None = None
 
     @initialize(terms=st.sampled_from([*TERMS]), budget=st.sampled_from((16, 60)))
@@ -191,7 +191,7 @@ class Everything(RuleBasedStateMachine):
         assert sum(answer.count for answer in fresh) == campaign.status().answers
 
     def teardown(self) -> None:
-        writer.FIRST_SNAPSHOT, loading.APART = self.usual
+        cached.FIRST_SNAPSHOT, loading.APART = self.usual
         if self.campaign is None:
             return
         campaign = self.campaign

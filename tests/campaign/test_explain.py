@@ -9,7 +9,7 @@ from unittest import mock
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.campaign import writer
+from askwise.campaign import cached
 from askwise.core.choices import Batch
 from askwise.core.errors import UnknownName
 from askwise.core.events import Kind
@@ -37,7 +37,7 @@ BUYING = [name for name in policies.names() if "utility" in policies.get(name).o
 def test_every_assignment_of_a_mixed_campaign_is_reproduced(policy: str, first: int) -> None:
     chance = random.Random(3)
     store = MemoryStore()
-    with mock.patch.object(writer, "FIRST_SNAPSHOT", first):
+    with mock.patch.object(cached, "FIRST_SNAPSHOT", first):
         campaign = make(policy=policy, store=store)
         for turn in range(25):
             offered = chance.choice([None, None, ["a", "c"], ["b"]])

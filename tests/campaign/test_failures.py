@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.campaign import writer
+from askwise.campaign import cached
 from askwise.core.choices import Batch
 from askwise.core.errors import PolicyFault, StoreError
 from askwise.core.events import Event
@@ -158,7 +158,7 @@ def test_a_snapshot_that_can_not_be_saved_does_not_undo_the_answer() -> None:
     store = FailingStore()
     campaign, _ = prepared(store)
     store.failing = "save"
-    with mock.patch.object(writer, "FIRST_SNAPSHOT", 1):
+    with mock.patch.object(cached, "FIRST_SNAPSHOT", 1):
         while store.failing:
             batch = campaign.ask()
             assert isinstance(batch, Batch)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from askwise import Batch, Campaign, Worker
-from askwise.campaign import folding, writer
+from askwise.campaign import cached, folding
 from askwise.campaign.revisions import changes_in, substitutes
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
@@ -240,4 +240,4 @@ def test_the_loop_is_used_where_it_is_compiled_and_pays(monkeypatch: pytest.Monk
     assert folding.pays(state, folding.LONG)
     assert folding.pays(state, folding.SHORT)
     assert not folding.pays(state, folding.SHORT - 1)
-    assert writer.FIRST_SNAPSHOT > folding.SHORT
+    assert cached.FIRST_SNAPSHOT > folding.SHORT

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.campaign import state as campaign_state
+from askwise.campaign import slow_kernels
 from askwise.core.compiling import PlainTime
 from tests.cli.helpers import environment
 
@@ -131,8 +131,8 @@ def test_slow_decisions_are_told_once(
     with campaign.reading() as state:
         choose = state.spec.policy.kernels.choose  # type: ignore[attr-defined]
     spent = lambda kernel: choosing if kernel is choose else absorbing  # noqa: E731
-    monkeypatch.setattr(campaign_state, "plain_time", spent)
-    monkeypatch.setattr(campaign_state, "_told", set())
+    monkeypatch.setattr(slow_kernels, "plain_time", spent)
+    monkeypatch.setattr(slow_kernels, "_told", set())
     with caplog.at_level(logging.WARNING):
         campaign.ask()
         campaign.ask()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from askwise import Batch, Campaign, Worker
-from askwise.campaign import archiving, loading, writer
+from askwise.campaign import archiving, cached, loading, writer
 from askwise.campaign.checking import LogCheck
 from askwise.campaign.loading import Loader
 from askwise.campaign.views import Timeline
@@ -442,7 +442,7 @@ def test_a_commit_that_fails_leaves_everything_as_it_was(monkeypatch: pytest.Mon
 def test_after_an_early_answer_was_changed_a_snapshot_is_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(writer, "FIRST_SNAPSHOT", 20)
+    monkeypatch.setattr(cached, "FIRST_SNAPSHOT", 20)
     store = MemoryStore()
     campaign = made(store=store, tasks=[f"t{at}" for at in range(12)], budget=None)
     first = ""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from askwise import Campaign, Worker
-from askwise.campaign import loading, writer
+from askwise.campaign import cached, loading
 from askwise.campaign.folding import fold_long
 from askwise.campaign.revisions import changes_in, substitutes
 from askwise.campaign.state import CampaignState
@@ -108,8 +108,8 @@ class Revisions(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.usual = writer.FIRST_SNAPSHOT, loading.APART
-        writer.FIRST_SNAPSHOT, loading.APART = 8, 3
+        self.usual = cached.FIRST_SNAPSHOT, loading.APART
+        cached.FIRST_SNAPSHOT, loading.APART = 8, 3
         self.campaign: Campaign | None = None
 
     @initialize(policy=st.sampled_from([*POLICIES]), budget=st.sampled_from((11, 40)))
@@ -178,7 +178,7 @@ class Revisions(RuleBasedStateMachine):
             check_votes(self.campaign)
 
     def teardown(self) -> None:
-        writer.FIRST_SNAPSHOT, loading.APART = self.usual
+        cached.FIRST_SNAPSHOT, loading.APART = self.usual
         if self.campaign is not None:
             self._check_states(self.campaign)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from askwise import Batch, Campaign, Worker
-from askwise.campaign import writer
+from askwise.campaign import cached
 from askwise.campaign.packing import pack, unpack
 from askwise.core.events import Event
 from askwise.store import MemoryStore, Snapshot
@@ -55,7 +55,7 @@ def work(campaign: Campaign, answers: int) -> None:
 def test_they_are_taken_each_time_the_log_has_grown_by_a_quarter(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(writer, "FIRST_SNAPSHOT", 40)
+    monkeypatch.setattr(cached, "FIRST_SNAPSHOT", 40)
     store = Shelf()
     campaign = shop(store)
     work(campaign, 200)
@@ -78,7 +78,7 @@ def test_where_snapshots_are_gone_the_next_write_takes_one(
     campaign = shop(store)
     work(campaign, 60)
     assert store.saved == []
-    monkeypatch.setattr(writer, "FIRST_SNAPSHOT", 40)
+    monkeypatch.setattr(cached, "FIRST_SNAPSHOT", 40)
     again = Campaign.open(store, "shop")
     again.status()
     assert store.saved == [], "reading writes nothing"
@@ -88,7 +88,7 @@ def test_where_snapshots_are_gone_the_next_write_takes_one(
 
 
 def test_settling_saves_what_a_start_would_fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "FIRST_SNAPSHOT", 40)
+    monkeypatch.setattr(cached, "FIRST_SNAPSHOT", 40)
     store = Shelf()
     campaign = shop(store)
     campaign.settle()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from askwise import Batch, Campaign, Task, Wait, Worker
-from askwise.campaign import writer
+from askwise.campaign import cached
 from askwise.service.auth.identity import Identities
 from askwise.store import Store, open_store
 from askwise.store.backup.file import backup
@@ -151,7 +151,7 @@ def dump(file: Path) -> str:
 
 
 if __name__ == "__main__":
-    writer.FIRST_SNAPSHOT = 24  # so that a short log has one
+    cached.FIRST_SNAPSHOT = 24  # so that a short log has one
     directory = Path(sys.argv[1])
     database = directory / "store.sqlite"
     made = open_store(f"sqlite:///{database}")
