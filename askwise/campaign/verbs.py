@@ -112,7 +112,7 @@ class Verbs(Write):
         """Leave out those who are away, or just declined, unless they are offered by name."""
         ledger = self.ledger
         if offered is None:
-            # Whoever just declined is not asked again before somebody has answered.
+            # A worker who just declined is not asked again before somebody has answered.
             mask[list(ledger.passed_over)] = 0
             mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
         return mask
@@ -288,7 +288,7 @@ class Verbs(Write):
     # Leases.
 
     def expire_overdue(self) -> None:
-        """Release what is past its lease: whoever comes next does it for all."""
+        """Release what is past its lease: the next caller does it for all."""
         while (seq := self.state.overdue(self.now)) is not None:
             self.expire(seq)
 
@@ -406,7 +406,7 @@ class Verbs(Write):
             )
 
     def bid(self, worker: str, amount: int) -> None:
-        """Take a worker's price, in place of the one he named before."""
+        """Take a worker's price, in place of the one they named before."""
         self._check_running()
         bidding.check_bid(self.state, worker, amount)
         self.emit(Kind.BID, worker=worker, price=amount)
