@@ -11,8 +11,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # pytest keeps the test files, and the plug-ins, that it has rewritten: else it does so every time.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q
-# Files stay together, so that what their tests share is made, imported and compiled once; whoever
-# is through first takes over from the others.
+# Files stay together, so that what their tests share is made, imported and compiled once; a process
+# that is through first takes over from the others.
 SPREAD = -n $(JOBS) --dist worksteal
 # With the compiler, tests that need the same loop are one group in one process: so that it is
 # compiled once. They run beside the quick suite, so they get half of the cores.

@@ -149,7 +149,7 @@ class S(Assured):
     """CCB-S: everybody."""
 
     def explore(self, members: Array, high: Array, low: Array) -> Array:
-        """Leave nobody out, whatever he asks for."""
+        """Leave nobody out, whatever they ask for."""
         return self.everybody
 
 

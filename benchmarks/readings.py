@@ -1,7 +1,7 @@
 """Simplified bounded KUBE as one would write it without a compiler: what askwise is held against.
 
 Both follow paper 003, section 6.2: each worker once, then at each step the bounded greedy plan
-of the money left by upper confidence bounds, and a worker drawn in proportion to his count in
+of the money left by upper confidence bounds, and a worker drawn in proportion to their count in
 it. Prices and money are whole numbers; the budget has to cover everyone once. Each is as quick
 as its means allow.
 """

@@ -322,7 +322,7 @@ def mechanism_index() -> str:
             "A mechanism says what workers are paid: "
             '`Campaign.create(..., mechanism={"name": "clarke", "c_max": "20"})`. Without one an '
             "answer is paid the worker's price. [How to let workers bid](../how-to/pay.md).",
-            "A *truthful* mechanism is proved to make a worker's cost his best bid. What is proved "
+            "A *truthful* mechanism provably makes a worker's cost their best bid. What is proved "
             "depends on how workers are chosen, so each goes with certain "
             "[policies](../policies/index.md), and a campaign with another is refused.",
             table(head, rows),

@@ -15,7 +15,7 @@ class Unavailable(Exception):
 
 
 class Apt:
-    """Debian's installer, for whoever may use it.
+    """Debian's installer, for those who may use it.
 
     Parameters
     ----------

@@ -254,7 +254,7 @@ def _free_port() -> int:
 
 
 def serve(until_free: str | None) -> None:
-    """Run a server until whoever needs it is gone."""
+    """Run a server until its user is gone."""
     signal.signal(signal.SIGTERM, _leave)
     with Cluster() as cluster:
         cluster.start()

@@ -80,7 +80,7 @@ def install() -> None:
 
 
 def serve() -> None:
-    """Answer until whoever needs it is gone."""
+    """Answer until its user is gone."""
     model = weights()
     sys.path.insert(0, str(home()))
     import xllamacpp

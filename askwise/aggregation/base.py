@@ -69,7 +69,7 @@ class Learned:
     probas_ : DataFrame
         Probabilities: a row for each task, a column for each label.
     workers_ : DataFrame
-        Columns ``worker``, ``answers``, ``quality`` (the probability that an answer of his is
+        Columns ``worker``, ``answers``, ``quality`` (the probability that their answer is
         right), ``low`` and ``high`` (its 95% interval), then what the method itself estimates.
         Quality is the mean, and the interval the middle 95%, of the Beta distribution that
         Jeffreys' prior and the right and wrong answers make. An answer counts as right with
@@ -80,7 +80,7 @@ class Learned:
         estimates.
     errors_ : DataFrame or None
         Where the method learns how workers err: the probability that a worker gives a label,
-        with a row for each worker and label that he ever gave, a column for each true label.
+        with a row for each worker and label that they ever gave, a column for each true label.
     rests_on_ : str
         On what the probabilities rest: "agreement" (answers and a model of workers alone) or
         "calibrated" (known truths of ten tasks or more as well).

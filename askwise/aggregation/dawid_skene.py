@@ -1,4 +1,4 @@
-"""Every worker has a confusion matrix of his own, learned by EM."""
+"""Learn a confusion matrix for each worker, by EM."""
 
 import math
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(answers: Answers) -> Pairs:
-    """Number the pairs of a worker and a label that he gave."""
+    """Number the pairs of a worker and a label that they gave."""
 
     def cells(here: slice) -> Array:
         return answers.workers[here].astype(np.int64) * answers.classes + answers.labels[here]
@@ -174,7 +174,7 @@ class DawidSkene(Iterative, Partitioned):
     The class of a task is c with probability p[c]; worker w then gives label k with
     probability e[w, k, c], independent of the others. Beginning with the shares of the votes::
 
-        M-step:  e[w, k, c] = sum of q[t, c] over his answers k / sum of q[t, c] over all of his
+        M-step:  e[w, k, c] = sum of q[t, c] over w's answers k / sum of q[t, c] over all of w's
                  p[c] = mean of q[t, c] over the tasks
         E-step:  q[t, c] is proportional to p[c] times the product of e[w, k, c]
                  over the answers k to task t
@@ -210,7 +210,7 @@ class DawidSkene(Iterative, Partitioned):
         independent.
 
     Assumes that a worker errs in the same way on all tasks of a class, independent of others.
-    Needs a few answers of each worker in each class to learn his matrix.
+    Needs a few answers of each worker in each class to learn their matrix.
 
     Not for many classes and few answers a worker: ``one-coin`` has one number to learn for
     each worker instead of a matrix.

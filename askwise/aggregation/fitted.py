@@ -22,7 +22,7 @@ LEVEL = 0.95
 
 
 class Errors(NamedTuple):
-    """How workers err: a row for each pair of a worker and a label that he ever gave.
+    """How workers err: a row for each pair of a worker and a label that they ever gave.
 
     Attributes
     ----------
@@ -64,9 +64,9 @@ class Fitted:
     probabilities : array, tasks x classes
         Of each class; every row sums to 1.
     right : array, one entry a worker
-        How many of his answers are right: a sum of probabilities.
+        How many of their answers are right: a sum of probabilities.
     counts : array of int, one entry a worker
-        How many answers he gave.
+        How many answers they gave.
     iterations : int
         How many it took.
     converged : bool
@@ -111,7 +111,7 @@ class Fitted:
     def quality(self) -> Array:
         """The probability that an answer of each worker is right.
 
-        The mean of the Beta distribution that Jeffreys' prior and his right and wrong answers
+        The mean of the Beta distribution that Jeffreys' prior and their right and wrong answers
         make: (right + 1/2) / (answers + 1).
         """
         return (self.right + 0.5) / (self.counts + 1.0)

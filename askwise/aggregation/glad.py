@@ -79,8 +79,8 @@ def expectation(answers: Answers, probabilities: Array, point: Array, slope: Arr
 class Glad(Iterative):
     """Learn the ability of each worker and the difficulty of each task, by EM.
 
-    Worker w is right on task t with probability 1 / (1 + exp(-a[w] exp(b[t]))): a[w] is his
-    ability (below 0 for one who tends to be wrong), exp(b[t]) the task's easiness. He errs
+    Worker w is right on task t with probability 1 / (1 + exp(-a[w] exp(b[t]))): a[w] is their
+    ability (below 0 for one who tends to be wrong), exp(b[t]) the task's easiness. They err
     evenly over the K - 1 other classes; all classes are equally probable beforehand. a and b
     have normal priors of mean 1 and variance 1. The E-step gives the posteriors of the classes,
     the M-step climbs the expected log-likelihood in a and b by conjugate gradients, from where

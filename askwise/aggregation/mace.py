@@ -22,9 +22,9 @@ class Habits(NamedTuple):
     Attributes
     ----------
     states : array, workers x 2
-        The probability that he guesses, and that he knows.
+        The probability that each worker guesses, and that they know.
     guesses : array, workers x classes
-        What he answers when he guesses.
+        What each worker answers when they guess.
     """
 
     states: Array
@@ -101,11 +101,11 @@ def draw_rows(draw: Draw, first: int, noise: float, rows: Array) -> None:
 @aggregation.register("mace")
 @dataclass(frozen=True)
 class Mace(Iterative):
-    """Learn how often each worker knows the class, and what he answers when he does not, by EM.
+    """Learn how often each worker knows the class, and what they answer otherwise, by EM.
 
     All classes are equally probable. On each task worker w knows the class with probability
-    k[w] and gives it; else he guesses, label c with probability g[w, c], whatever the task. The
-    E-step counts how often he knew and what he guessed; the M-step makes probabilities of these
+    k[w] and gives it; else they guess, label c with probability g[w, c], whatever the task. The
+    E-step counts how often they knew and what they guessed; the M-step makes probabilities of these
     counts: variational Bayes with priors (digamma of counts and priors), or plain shares after
     adding 0.01 / K. From several random beginnings the one with the largest likelihood counts.
 

@@ -1,4 +1,4 @@
-"""Every worker is right with a probability of his own, learned by EM."""
+"""Learn one accuracy for each worker, by EM."""
 
 import math
 from dataclasses import dataclass, field
@@ -62,11 +62,11 @@ def vote_by_odds(
 class OneCoin(Iterative, Partitioned):
     """Learn how often each worker is right, the same for all classes, by EM.
 
-    ``dawid-skene`` with one number for each worker: he gives the right label with probability
+    ``dawid-skene`` with one number for each worker, who gives the right label with probability
     s[w], and each of the K - 1 others with probability (1 - s[w]) / (K - 1). Beginning with
     the shares of the votes::
 
-        M-step:  s[w] = mean of q[t, k] over his answers k
+        M-step:  s[w] = mean of q[t, k] over w's answers k
                  p[c] = mean of q[t, c] over the tasks
         E-step:  q[t, c] is proportional to p[c] times the product over the answers
 

@@ -12,15 +12,15 @@ from askwise.aggregation.steps import agreements, fitted_by_vote, shares
 @aggregation.register("wawa")
 @dataclass(frozen=True)
 class Wawa(LabelAggregator):
-    """Weight each worker's vote by how often he agrees with the majority.
+    """Weight each worker's vote by how often they agree with the majority.
 
-    First a plain vote (of labels tied the first); the skill of a worker is the share of his
+    First a plain vote (of labels tied the first); the skill of a worker is the share of their
     answers that agree with it; then a second vote with these weights. The confidence is the
     label's share of the weight. Skill and quality are about the first and the second vote.
 
     The same as crowd-kit's ``Wawa`` but for two things. Of labels tied in the first vote
     crowd-kit names the one that its table of counts has first, which need not be the first in
-    order. A worker who gave the same label to the same task twice has it counted once for his
+    order. A worker who gave the same label to the same task twice has it counted once for their
     skill there, here twice. Where nobody's skill is above zero, the plain vote stands.
 
     Parameters

@@ -18,15 +18,15 @@ from askwise.core.checks import one_of, real, whole
 @aggregation.register("weighted-majority")
 @dataclass(frozen=True)
 class WeightedMajority(LabelAggregator):
-    """Weight each worker's vote by the log-odds of his accuracy, found by voting again and again.
+    """Weight each worker's vote by the log-odds of their accuracy, found by repeated voting.
 
-    The accuracy of a worker is how often he agrees with the last vote, with ``prior`` answers
+    The accuracy of a worker is how often they agree with the last vote, with ``prior`` answers
     added for each of the K classes, one of which is right::
 
         a[w] = (agreements + prior) / (answers + prior K)
         weight[w] = log(a[w] (K - 1) / (1 - a[w]))
 
-    A worker at chance counts nothing, one below chance counts against his own labels. The vote
+    A worker at chance counts nothing, one below chance counts against their own labels. The vote
     with these weights is repeated until no label changes. For workers whose accuracies are
     known, who are independent and err evenly, no vote errs less. Probabilities are the
     posterior of such workers with all classes equally probable beforehand.

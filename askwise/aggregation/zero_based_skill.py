@@ -20,13 +20,13 @@ class ZeroBasedSkill(LabelAggregator):
     All begin with a skill just above chance, 1/K. Then, again and again, a vote weighted by
     skills, and::
 
-        skill = skill + rate * (share of his answers that agree with the vote - skill)
+        skill = skill + rate * (share of their answers that agree with the vote - skill)
 
     The rate is 1 at first and is multiplied by ``factor`` after every ``patience`` iterations.
     It ends early only if no skill moves any more, which further iterations would not change.
     The confidence is the label's share of the weight. The same as crowd-kit's
     ``ZeroBasedSkill``, but for a worker who gave the same label to the same task twice: there
-    it counts once for his skill, here twice.
+    it counts once for their skill, here twice.
 
     Parameters
     ----------

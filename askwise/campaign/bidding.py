@@ -61,13 +61,13 @@ def check_cost(state: CampaignState, cost: int, due: int) -> None:
 
 
 def check_paid(state: CampaignState, worker: int, price: int) -> None:
-    """Nobody is paid below his bid, whatever a mechanism made of it."""
+    """Nobody is paid below their bid, whatever a mechanism made of it."""
     mechanism, ledger = state.spec.mechanism, state.ledger
     bid = int(ledger.book.workers[worker, c.BID])
     if mechanism.bidding and price < bid:
         raise MechanismFault(
             f"mechanism {mechanism.name!r} would pay worker {ledger.workers[worker].id!r} "
-            f"{from_micro(price)} for an answer, below his bid of {from_micro(bid)}; nothing was "
+            f"{from_micro(price)} for an answer, below their bid of {from_micro(bid)}; nothing was "
             "settled",
             field="mechanism",
         )

@@ -340,7 +340,7 @@ def check_hopeful(problem: Problem) -> None:
 
 
 def may_audit(book: Book, task: int, worker: int) -> bool:
-    """Whether a task may be put to somebody who audits: once, whomever else it is open to."""
+    """Whether a task may be put to somebody who audits: once, no matter who else may answer it."""
     return not asked_before(book, task, worker)
 
 

@@ -39,7 +39,7 @@ class ChangeableCampaign(RevisableCampaign):
         """Name a worker's price for an answer, sealed; a later bid takes its place.
 
         Only with a mechanism that takes bids, and before the first ask, which closes the
-        bidding. No view shows a bid before that; the log, for whoever may read it, does.
+        bidding. No view shows a bid before that; the log does, to those who may read it.
         """
         self._do("bid", key, Verbs.bid, worker=worker, amount=to_micro(amount, "amount"))
 

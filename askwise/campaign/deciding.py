@@ -102,7 +102,7 @@ class DecidingWrite(Write):
         """Leave out those who are away, or just declined, unless they are offered by name."""
         ledger = self.ledger
         if offered is None:
-            # Whoever just declined is not asked again before somebody has answered.
+            # A worker who just declined is not asked again before somebody has answered.
             mask[list(ledger.passed_over)] = 0
             mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
         return mask

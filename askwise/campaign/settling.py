@@ -95,7 +95,7 @@ def _check_late(name: str, state: CampaignState, call: PendingCall) -> None:
     plan = book.plan[: ledger.total(c.PLAN_ROWS)]
     planned = plan[plan[:, c.PLAN_WORKER] == worker, c.PLAN_COUNT].sum()
     full = book.workers[worker, c.ASKED] + planned >= book.workers[worker, c.LIMIT]
-    # An audit is about a closed task, as a rule, and whomever the task is open to.
+    # An audit is about a closed task, as a rule, and does not depend on whom the task is open to.
     audits = bool(book.workers[worker, c.AUDITS])
     # So is a gold question.
     on_closed = audits or call.seq in ledger.standings.of(worker).gold

@@ -147,7 +147,7 @@ class Verbs(DecidingWrite):
     # Leases.
 
     def expire_overdue(self) -> None:
-        """Release what is past its lease: whoever comes next does it for all."""
+        """Release what is past its lease: the next caller does it for all."""
         while (seq := self.state.overdue(self.now)) is not None:
             self.expire(seq)
 
@@ -265,7 +265,7 @@ class Verbs(DecidingWrite):
             )
 
     def bid(self, worker: str, amount: int) -> None:
-        """Take a worker's price, in place of the one he named before."""
+        """Take a worker's price, in place of the one they named before."""
         self._check_running()
         bidding.check_bid(self.state, worker, amount)
         self.emit(Kind.BID, worker=worker, price=amount)

@@ -319,7 +319,7 @@ def _print_lines(found: Aggregated) -> None:
 
 
 def _show(found: Aggregated) -> None:
-    """What a person wants to know, in the order in which he asks."""
+    """What a person wants to know, in the order in which they ask."""
     from rich.text import Text
 
     from askwise.lab.aggregating.files import facts

@@ -65,7 +65,7 @@ class Frame(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            # Whoever presses it again, while we tidy up, wants out at once.
+            # A second Ctrl-C, while we tidy up, ends it at once.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             print("interrupted", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
@@ -113,5 +113,5 @@ def _trouble(error: Exception) -> Trouble | None:
 
 
 def _forget_output() -> None:
-    """Send what is still buffered nowhere: whoever read us has gone."""
+    """Discard what is still buffered: the reader has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

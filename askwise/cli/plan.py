@@ -233,7 +233,7 @@ def _print_lines(made: Plan) -> None:
 
 
 def _show(made: Plan) -> None:
-    """What a person wants to know, in the order in which he asks."""
+    """What a person wants to know, in the order in which they ask."""
     from rich.text import Text
 
     from askwise.lab.planning.files import error_text, funds_text

@@ -103,7 +103,7 @@ def _print_lines(found: Replay) -> None:
 
 
 def _show(found: Replay) -> None:
-    """What a person wants to know, in the order in which he asks."""
+    """What a person wants to know, in the order in which they ask."""
     from rich.text import Text
 
     from askwise.lab.replaying.files import SURE, headline, lines, sentences, sure_lines

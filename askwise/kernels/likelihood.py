@@ -16,7 +16,7 @@ def distance_from_top(table: Array, row: int, first: int, options: int, top: int
     """
     total = float(table[row, first + top])
     members = 1
-    # Who joins has more votes than the mean; the mean only grows, so he is found by threshold.
+    # Who joins has more votes than the mean; the mean only grows, so a threshold finds them.
     floor = math.inf
     while True:
         highest = -1.0

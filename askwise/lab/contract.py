@@ -64,7 +64,7 @@ def the_live_log_is_the_labs(policy: Policy) -> None:
 
 
 def a_rules_live_log_is_the_labs(rule: StoppingRule) -> None:
-    """A live campaign and the lab's loop agree to the last bit, whoever is asked."""
+    """A live campaign and the lab's loop agree to the last bit, no matter who is asked."""
     if "options" in rule.outcomes:
         _live_is_the_labs(policies.make("round-robin"), rule_cases(rule))
 

@@ -35,7 +35,7 @@ class Owed(NamedTuple):
 class Quote(NamedTuple):
     """What a mechanism makes of a bid, in micro-units.
 
-    ``ranked_at`` is what the choice of workers counts him at, ``price`` what each answer of his
+    ``ranked_at`` is the cost at which workers are chosen, ``price`` what each of their answers
     is paid from now on: the most that may be owed for it, which is what ``ask`` reserves.
     """
 
@@ -68,7 +68,7 @@ class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instan
     outcomes: ClassVar[tuple[str, ...]] = ("utility", "options")
     """The outcome spaces in which it can pay."""
     truthful: ClassVar[bool] = False
-    """Whether it is proved that a worker's best bid is his cost, as far as ``promise`` says."""
+    """Whether it is proved that a worker's best bid is their cost, as far as ``promise`` says."""
     promise: ClassVar[str] = "Promises nothing."
     """What exactly is proved."""
     goes_with: ClassVar[str] = "any policy"
@@ -136,7 +136,7 @@ class Mechanism(ABC):  # noqa: B024 - abstract so that the registry knows instan
         return self.settle(problem, ledger)[worker].paid
 
     def reason(self, ledger: Ledger, worker: int) -> str:
-        """Why a worker is paid what he is paid."""
+        """Why a worker is paid what they are paid."""
         return self.why
 
 

@@ -33,7 +33,7 @@ class CriticalBids(SealedBids):
     """What the payment is called."""
 
     def check_allocation(self, policy: Any, allocation: Allocation) -> None:
-        """Only a set that depends on a worker's bid through his critical bid alone."""
+        """Only a set that depends on a worker's bid through their critical bid alone."""
         why = self.unfit(allocation)
         if why or not allocation.monotone or not allocation.explores_all:
             raise self._unproved(policy, why or "a lower bid may bring a worker less work")
@@ -45,7 +45,7 @@ class CriticalBids(SealedBids):
         raise NotImplementedError
 
     def quote(self, problem: Problem, ledger: Ledger, draw: Draw) -> list[Quote]:
-        """Count everybody at his bid, and reserve the most that may be owed."""
+        """Count everybody at their bid, and reserve the most that may be owed."""
         bids = ledger.book.workers[: len(ledger.workers), c.BID].tolist()
         return [
             Quote(worker.id, bid, bid, self.highest)

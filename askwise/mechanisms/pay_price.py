@@ -13,7 +13,7 @@ class PayPrice(Mechanism):
 
     Assumes that workers' prices are known, or takes what they ask for as it is.
 
-    Not truthful: a worker who asks for more than his cost is paid more, as long as he is asked.
+    Not truthful: workers who ask for more than their cost are paid more, while they are asked.
 
     References
     ----------

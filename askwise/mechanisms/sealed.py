@@ -48,7 +48,7 @@ class SealedBids(Mechanism):
         for worker in problem.workers:
             if worker.micro > self.highest:
                 raise InvalidProblem(
-                    f"price of worker {worker.id!r} is {worker.price}: it is his first bid, and "
+                    f"price of worker {worker.id!r} is {worker.price}: it is their first bid, and "
                     f"c_max is {self.c_max}",
                     field="price",
                 )

@@ -22,15 +22,15 @@ from askwise.mechanisms.sealed import SealedBids
 class SelfResampling(SealedBids):
     """Raise a bid at random with probability ``gamma``, and pay the raised ones a bonus.
 
-    A bid b is kept with probability 1 - ``gamma``; the worker is then paid b an answer. Else he
-    is counted at x = c_max - (c_max - b) U^(1/(1-gamma)), U uniform, and paid b + (c_max - b) /
-    gamma an answer. Over his own draw that is in expectation what Myerson's formula asks for,
+    A bid b is kept with probability 1 - ``gamma``; the worker is then paid b an answer. Else they
+    are counted at x = c_max - (c_max - b) U^(1/(1-gamma)), U uniform, and paid b + (c_max - b) /
+    gamma an answer. Over their own draw that is in expectation what Myerson's formula asks for,
     although the tasks are given out only once.
 
     x is rounded down to a micro-unit: the work as a function of the rounded bid falls in x as it
     does in the bid itself, and a kept bid is not rounded, so that nothing of the proof is lost.
     The bonus is rounded up, so that a lie gains less than ``gamma`` micro-units an answer (nothing
-    if 1/``gamma`` is whole), and nobody is paid below his bid.
+    if 1/``gamma`` is whole), and nobody is paid below their bid.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class SelfResampling(SealedBids):
     Not for ``ccb-s`` with the greedy solver or ``ccb-se``, which are not monotone (a loser's bid
     can change who is chosen, and with it when exploration ends). Truthfulness is promised only
     without limits, absences, tasks that name their workers, a stopping rule, or a budget that
-    binds; and not to somebody who minds that his pay is a lottery.
+    binds; and not to somebody who minds that their pay is a lottery.
 
     References
     ----------
@@ -68,7 +68,7 @@ class SelfResampling(SealedBids):
     paper: ClassVar[str] = "000"
     promise: ClassVar[str] = (
         "Truthful in expectation over the worker's own draw, whatever the answers and the bids of "
-        "others; nobody is paid below his bid."
+        "others; nobody is paid below their bid."
     )
     goes_with: ClassVar[str] = "'ccb-s' or 'ccb-fixed' with solver 'exact'"
 
@@ -101,7 +101,7 @@ class SelfResampling(SealedBids):
         raise self._unproved(policy, why)
 
     def quote(self, problem: Problem, ledger: Ledger, draw: Draw) -> list[Quote]:
-        """Keep or raise each bid by draws of its own: two for each worker, by his place."""
+        """Keep or raise each bid by draws of its own: two for each worker, by their place."""
         found = []
         for at, worker in enumerate(ledger.workers):
             bid = int(ledger.book.workers[at, c.BID])

@@ -51,7 +51,7 @@ def heed_signals(told: Callable[[], None] = lambda: None) -> None:
     if multiprocessing.parent_process() is None:
         end_in_time(lambda: os._exit(1), GRACE, again=signal.SIG_DFL, told=told)
         return
-    # Whoever stops a group of processes tells each, and then the parent tells its children: what
+    # A signal to a group of processes reaches each, and then the parent tells its children: what
     # they hear twice is one stop. At a second one the parent ends them.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_in_time(lambda: os._exit(1), GRACE, again=signal.SIG_IGN, told=told)

@@ -112,7 +112,7 @@ class Command(FixedPrice):
             self._crashed(str(error))
             return Response(failure="error", cost=price, estimated=True, detail=self._last)
         except BaseException:
-            # Whoever is asked next would read the answer to this question.
+            # The next call would read the answer to this question.
             await program.kill()
             raise
         self._idle.append(program)

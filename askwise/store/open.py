@@ -80,7 +80,7 @@ def pending_steps(url: str) -> list[str]:
 
 
 def schemes() -> dict[str, EntryPoint]:
-    """Find the registered schemes; whoever comes second with a scheme is warned about and left out.
+    """Find the registered schemes; a second package with a scheme is left out with a warning.
 
     Examples
     --------

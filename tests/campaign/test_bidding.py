@@ -392,7 +392,7 @@ def test_a_payment_below_the_bid_is_not_settled() -> None:
     with pytest.raises(MechanismFault) as caught:
         campaign.tell(first.id, "yes")
     assert str(caught.value) == (
-        "mechanism 'stingy' would pay worker 'ann' 2.999999 for an answer, below his bid of 3; "
+        "mechanism 'stingy' would pay worker 'ann' 2.999999 for an answer, below their bid of 3; "
         "nothing was settled"
     )
     assert campaign.log() == before

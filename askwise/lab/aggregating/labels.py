@@ -248,7 +248,7 @@ class Aggregated:
         return [(self.table.label_names[label], int(counts[label])) for label in order]
 
     def remarks(self) -> Iterator[str]:
-        """What a reader should know before he trusts the numbers."""
+        """What a reader should know before trusting the numbers."""
         table, fitted = self.table, self.fitted
         if table.duplicates:
             did = "dropped" if table.dropped else "counted like the others"

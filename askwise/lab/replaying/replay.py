@@ -98,7 +98,7 @@ def _staff(
             )
         if name not in by_name:
             raise InvalidProblem(
-                f"prices: worker {name!r} of {table.source} has none; add a line for him",
+                f"prices: worker {name!r} of {table.source} has none; add a line for them",
                 field="prices",
             )
     return tuple(by_name[name] for name in table.worker_names)

@@ -140,7 +140,7 @@ def market_from_table(
 ) -> Market:
     """Draw applicants from a table of real freelancers; limits as in the synthetic market.
 
-    A rated worker's ratings are stars scattered about his mean (each the floor or the ceiling
+    A rated worker's ratings are stars scattered about their mean (each the floor or the ceiling
     of it, so that the mean is kept), at most forty; an unrated one's are noise.
     """
     affordable = np.flatnonzero((table.rates <= cap) & (np.round(table.rates) >= 1))

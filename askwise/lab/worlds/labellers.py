@@ -42,7 +42,7 @@ class LabellerCrowd:
         Whose draw decides a worker's answer: those with one voice and the same chances give the
         same answers. Everybody's own if not given.
     lazy : bool array, optional
-        Who answers nothing of his own, but what most of three others did.
+        Who gives no answer of their own, but what most of three others answered.
     """
 
     chances: Array

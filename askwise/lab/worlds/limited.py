@@ -1,4 +1,4 @@
-"""A world of workers who label: each right with a probability of his own, at a price."""
+"""A world of workers who label: each has an accuracy and a price."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Labellers:
     Parameters
     ----------
     accuracies : float array
-        The probability of each to give the right label, to any task, each time he is asked.
+        The probability of each to give the right label, to any task, each time they are asked.
     prices : int64 array
         In micro-units.
     """

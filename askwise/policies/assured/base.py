@@ -215,7 +215,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
     ) -> list[Score]:
-        """Cost by what a worker adds at best, his bounds and his record."""
+        """Cost by what a worker adds at best, their bounds and their record."""
         lower, upper = self.interval(state, ledger)
         found = []
         for at, worker in enumerate(ledger.workers):

@@ -76,7 +76,7 @@ class CcbNs(SoftCcb):
         that takes too long (hundreds of weak workers); ``"exact"`` is an error there.
     floor : float
         No quality is below it: 1/2, or more where more is known. A worker whose record shows
-        otherwise counts by his record.
+        otherwise counts by their record.
     ahead : int
         How many tasks may be under way before their truth is known. Close a task whose truth
         never comes: it then teaches nothing and is not waited for.
@@ -148,7 +148,7 @@ class CcbNs(SoftCcb):
 class CcbS(SoftCcb, TakesBids):
     """Ask everybody until the cheapest set is known to be accurate enough, then that set.
 
-    As ``ccb-ns``, but as long as it explores everybody is asked, whatever he costs. So, with the
+    As ``ccb-ns``, but as long as it explores everybody is asked, whatever they cost. So, with the
     exact solver, a worker who asks for less never gets fewer tasks.
 
     Parameters
@@ -201,8 +201,8 @@ class CcbSe(Ccb, TakesBids):
     """As ``ccb-s``, but leave out for good whom the set will surely not need.
 
     In the order of cost by lower bound, let k be the last worker of the greedy set on the lower
-    bounds. A later worker is dropped if he costs no less than any up to k, and by his upper bound
-    still no less than k by his lower.
+    bounds. A later worker is dropped if they cost no less than any up to k, and by their upper
+    bound still no less than k by the lower.
 
     Parameters
     ----------

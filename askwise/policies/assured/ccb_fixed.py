@@ -146,7 +146,7 @@ class CcbFixed(BoundingPolicy, SetsCriticalBids):
 
         Among those who may be asked about the next task, or, if all were begun, who have room.
         Infinite for one who is indispensable, and for one who is not in the cheapest set of
-        these: he was chosen among others.
+        these: they were chosen among others.
         """
         size, book = ledger.total(c.WORKERS), ledger.book
         allowed = np.zeros(size, np.bool_)

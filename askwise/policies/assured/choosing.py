@@ -206,7 +206,7 @@ def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Arr
     """Take those out who are surely dearer than what is enough (6.2.2).
 
     In the order of cost / a-, the set that GA has ``chosen`` on the lower bounds ends with worker
-    k. A later worker goes if his cost / a+ is no less than k's cost / a- and his cost no less
+    k. A later worker goes if their cost / a+ is no less than k's cost / a- and their cost no less
     than any before.
     """
     size = costs.shape[0]

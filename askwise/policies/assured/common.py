@@ -28,8 +28,8 @@ EXPLORE, EXPLOIT, UNREACHABLE, MEND = range(4)
 BOUNDS = ("paper", "ucb1", "anytime")
 BY_PAPER, BY_UCB1, ANYTIME, BY_MEAN = range(4)
 
-# Columns of `workers`: answers to tasks whose truth is known, how many were right, whether he was
-# eliminated, whether he is in the set that exploration came to.
+# Columns of `workers`: answers to tasks whose truth is known, how many were right, whether they
+# were eliminated, whether they are in the set that exploration came to.
 COUNT, RIGHT, DROPPED, IN_SET = range(4)
 
 # Columns of `tasks`. NOTE is that of the decision by which a task was begun plus one, 0 before.
@@ -99,7 +99,7 @@ class State(NamedTuple):
 
 @step
 def record(state: State, params: Params, workers: int, worker: int) -> None:
-    """Bring a worker's interval up to his record."""
+    """Bring a worker's interval up to their record."""
     if params.bounds == ANYTIME and state.workers[worker, COUNT] > 0:
         low, high = lasting_interval(
             state.workers[worker, RIGHT], state.workers[worker, COUNT], params.mu / workers

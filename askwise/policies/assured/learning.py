@@ -122,7 +122,7 @@ def lose_planned(book: Book, state: State, worker: int) -> None:
 
 @heavy_kernel
 def is_for_all(book: Book, task: int) -> bool:
-    """Whether a task may be put to everybody who is there and below his limit."""
+    """Whether a task may be put to everybody who is there and below their limit."""
     for worker in range(book.totals[c.WORKERS]):
         if can_be_asked(book, worker) and not may_answer(book, task, worker):
             return False

@@ -289,8 +289,8 @@ class KnowledgeGradient(ScreeningPolicy):
 
     notes: ClassVar[tuple[str, ...]] = ("screen", "look", "plan")
     rule: ClassVar[str] = (
-        "screen everyone cheaply, then ask whoever's next answers are worth most to the rest of "
-        "the plan per price"
+        "screen everyone cheaply, then ask the worker whose next answers improve the remaining "
+        "plan most per unit of cost"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, common.learn_fading)
 

@@ -127,7 +127,7 @@ class _Kube(BoundedPolicy):
     notes: ClassVar[tuple[str, ...]] = ("first try", "draw from the plan")
     rule: ClassVar[str] = (
         "each worker once; then plan the rest of the budget by upper confidence bounds and draw "
-        "a worker in proportion to his share of the plan"
+        "a worker in proportion to their share of the plan"
     )
 
     def __post_init__(self) -> None:

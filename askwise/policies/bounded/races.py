@@ -79,7 +79,7 @@ def pulls_until(book: Book, share: int, field: int, phase: int) -> int:
 
 @kernel
 def residual_money(book: Book, share: int, field: int) -> int:
-    """Algorithm 2, line 3: what the phases will not need, whoever is rejected when.
+    """Algorithm 2, line 3: what the phases will not need, in whatever order workers are rejected.
 
     The paper's sum takes the workers in index order, so that another order leaves another
     residual. They may be rejected in any: here the most expensive stay to the last.

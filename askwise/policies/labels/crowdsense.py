@@ -189,7 +189,7 @@ def judge(book: Book, state: State, params: Params, task: int, worker: int, opti
 class CrowdSense(InTurnPolicy, LabelsItself):
     """Take tasks in order; ask two good workers and a random one, then more while it is close.
 
-    Quality is Q_j = (a_j + K) / (c_j + 2K): a_j of his c_j answers agreed with the weighted vote
+    Quality is Q_j = (a_j + K) / (c_j + 2K): a_j of their c_j answers agreed with the weighted vote
     when the task was done. After the first three the best of those left is asked while
     (lead - Q) / (size + 1) < threshold, where the lead is the weight of the first option over the
     second (with two options the paper's |Score|). The answer is the vote weighted by Q as it was

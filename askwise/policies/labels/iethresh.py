@@ -43,7 +43,7 @@ class Params(NamedTuple):
 def upper(state: State, worker: int) -> float:
     """UI = m + t(n - 1) * s / sqrt(n), s the sample standard deviation of rewards 0 and 1.
 
-    Of fewer than two rewards there is no deviation: infinity, so that he is asked.
+    Of fewer than two rewards there is no deviation: infinity, so that they are asked.
     """
     n = state.shown[worker, JUDGED]
     if n < 2.0:
@@ -94,7 +94,7 @@ def propose_for(
 ) -> None:
     """Everybody whose UI is high enough and who was not asked yet, the highest first.
 
-    With money short the batch is cut: whoever costs more than what is left is passed over.
+    With money short the batch is cut: workers who cost more than what is left are passed over.
     """
     money = money_left(book.totals)
     least = cut(book, state, params, task)
@@ -146,7 +146,7 @@ def judge(book: Book, state: State, params: Params, task: int, worker: int, opti
 class IEThresh(InTurnPolicy):
     """Take tasks in order; ask all workers whose upper confidence bound is near the highest.
 
-    The bound is UI = m + t * s / sqrt(n) of a worker's rewards, 1 where he agreed with the
+    The bound is UI = m + t * s / sqrt(n) of a worker's rewards, 1 where they agreed with the
     majority of those asked. A batch is everybody with UI >= threshold * max UI, and everybody
     with fewer than two rewards: so the first two tasks are asked of all. The answers are the
     majority of those asked, which is left to the aggregation.
@@ -160,7 +160,7 @@ class IEThresh(InTurnPolicy):
 
     Assumes that a worker is equally good on all tasks. What it spends is not known beforehand: it
     ends when all tasks are done, or when the money is; then a batch is cut, the highest bounds
-    first, and whoever costs more than what is left is passed over. Each task waits for its
+    first, and workers who cost more than what is left are passed over. Each task waits for its
     answers, as the next batch is chosen by what they teach. A tie rewards nobody.
 
     Not for a fixed budget, nor where workers are good at some tasks only: there it was worse than

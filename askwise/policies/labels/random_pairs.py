@@ -45,7 +45,7 @@ def is_open_to(book: Book, task: int, worker: int) -> bool:
 def draw_task(book: Book, worker: int, left: int, draw: Draw) -> int:
     """One of the ``left`` tasks that may be put to a worker, all with equal probability.
 
-    A task drawn among all is as good as any that he may be asked about, if it is one; so is the
+    A task drawn among all is as good as any that they may be asked about, if it is one; so is the
     one that a draw counts off, which is used when many draws in a row hit none.
     """
     tasks = book.totals[c.TASKS]
@@ -66,7 +66,7 @@ def draw_task(book: Book, worker: int, left: int, draw: Draw) -> int:
 def choose(
     book: Book, state: Nothing, params: NoSettings, draw: Draw, available: Array, out: Proposal
 ) -> int:
-    """Draw a worker by the number of tasks that he has left, then one of them."""
+    """Draw a worker by the number of tasks that they have left, then one of them."""
     money = money_left(book.totals)
     total = pairs_at_hand(book, money, available)
     if total == 0:

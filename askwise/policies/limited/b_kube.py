@@ -1,4 +1,4 @@
-"""B-KUBE for labelling: one task at a time, whoever the plan by upper bounds draws."""
+"""B-KUBE for labelling: one task at a time, workers drawn from the plan by upper bounds."""
 
 import math
 from dataclasses import dataclass
@@ -88,7 +88,7 @@ def value_workers(
 ) -> int:
     """Bounds, prices and room of those who can be asked about a task, into scratch space.
 
-    Returns the index of a worker who was never tried, or -1. Who is on his first answer is
+    Returns the index of a worker who was never tried, or -1. A worker on their first answer is
     neither tried nor planned with.
     """
     totals, workers = book.totals, book.workers
@@ -139,7 +139,7 @@ def move_on(book: Book, place: Array, kind: int, task: int, worker: int) -> None
     if kind == k.JOINED:
         place[0] = 0
     elif kind in (k.EXPIRED, k.DECLINED):
-        # He may be asked again; was he at his limit, then about any task.
+        # They may be asked again; if they were at their limit, then about any task.
         full = workers[worker, c.ASKED] == workers[worker, c.LIMIT] - 1
         place[0] = 0 if full else min(place[0], task)
     while place[0] < book.totals[c.TASKS]:
@@ -165,18 +165,18 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
     """Label task by task; draw each next worker from the best plan by upper confidence bounds.
 
-    A worker's value contribution v (11) is what an answer of his adds to the right label's lead;
-    his accuracy is how often he agreed with the vote as it stood after each of his answers. After
+    A worker's value contribution v (11) is what their answer adds to the right label's lead;
+    their accuracy is how often they agreed with the vote as it stood after each answer. After
     everyone was asked once, every step plans the money left by density over
     w = max(0, v) + bonus * sqrt(2 ln n / answers), within limits, and asks a worker drawn in
-    proportion to his count in that plan. It stays on a task until the campaign's stopping rule
+    proportion to their count in that plan. It stays on a task until the campaign's stopping rule
     closes it, or nobody is left to be asked about it.
 
     Parameters
     ----------
     inference : "majority", "weighted-majority", "map" or a table
         How answers are weighed: f(l, l') is what the answer l' contributes to the label l. All
-        alike; by the worker's lead over chance; by his log-odds; or as a table says (a row for
+        alike; by the worker's lead over chance; by their log-odds; or as a table says (a row for
         each label l, numbers from 0 to 1). For a table a worker override ``inference_of``.
     bonus : float
         Factor of the confidence term (1 in the paper; .25 erred less in every cell of
@@ -228,7 +228,7 @@ class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
     notes: ClassVar[tuple[str, ...]] = ("first try", "draw from the plan")
     rule: ClassVar[str] = (
         "task by task, each worker once; then plan the rest of the budget by upper bounds on "
-        "value contributions and draw a worker in proportion to his share of the plan"
+        "value contributions and draw a worker in proportion to their share of the plan"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, absorb)
 

@@ -35,7 +35,7 @@ MAJORITY, WEIGHTED, POSTERIOR, GIVEN = range(4)
 COUNT, WORTH, AGREED = range(3)
 
 PRIOR = 2.0
-"""Answers that a worker's accuracy is worth before he gave any, where votes are weighted by it."""
+"""Answers that a worker's accuracy is worth before they gave any, where it weights votes."""
 
 LEAST, MOST = 0.01, 0.99
 """Accuracies are taken as no smaller and no larger where votes are weighted by their odds: (9)
@@ -50,7 +50,7 @@ Function = tuple[tuple[float, ...], ...]
 
 @step
 def accuracy(record: Array, worker: int, options: int) -> float:
-    """Estimate of p_k for weights: as if, before, he had been right half-way from chance."""
+    """Estimate of p_k for weights: as if, before, they had been right half-way from chance."""
     before = PRIOR * (1.0 + 1.0 / options) / 2.0
     p = (record[worker, AGREED] + before) / (record[worker, COUNT] + PRIOR)
     return min(max(p, LEAST), MOST)
@@ -227,8 +227,8 @@ class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
     def inference_of(self, problem: Problem, worker: Worker) -> Sequence[Sequence[float]] | None:
         """f_k(l, l') of a worker as a table of numbers from 0 to 1; None where a name says it.
 
-        Override it to give every worker his own, from what you know about him: whom he confuses
-        with whom, say. The table may not depend on answers, and must be the same at each call.
+        Override it to give every worker their own, from what you know about them: which
+        labels they confuse, say. It may not depend on answers, and must be the same at each call.
         """
         return None if isinstance(self.inference, str) else self.inference
 
@@ -264,7 +264,7 @@ class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
         return table
 
     def absorb(self, problem: Problem, state: Any, ledger: Ledger, fact: Fact, draw: Draw) -> None:
-        """Run the absorbing kernel; who joins brings his table."""
+        """Run the absorbing kernel; a worker who joins brings their table."""
         if fact.kind == k.JOINED:
             self.fill(problem, ledger, state.given)
         super().absorb(problem, state, ledger, fact, draw)

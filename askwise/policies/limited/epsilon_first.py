@@ -79,7 +79,7 @@ def try_everyone(book: Book, out: Proposal) -> bool:
             continue
         if task < 0:
             task = next_task(book, worker)
-        # Who may not be asked about this task has his trial on another, next time.
+        # A worker who may not be asked about this task has their trial on another, next time.
         if may_put(book, task, worker):
             propose(out, task, worker, 1, 1.0)
             money -= book.workers[worker, c.PRICE]
@@ -177,7 +177,7 @@ class LabelBoundedEpsilonFirst(_EpsilonFirst):
     Each round of exploration is one task that everyone labels; rounds go on while they fit in a
     share of the budget, then the cheapest label further tasks, as many as fit. In a round the
     cheapest is asked first. How often a worker agreed with the
-    vote as it stood after each answer gives his value contribution (11). What money is left is
+    vote as it stood after each answer gives their value contribution (11). What money is left is
     planned in one step, most value per price first within the limits, and spread evenly over the
     tasks: each worker takes those with the fewest labels.
 
@@ -238,7 +238,7 @@ class LabelBoundedEpsilonFirst(_EpsilonFirst):
 class LabelEpsilonFirst(LabelBoundedEpsilonFirst):
     """Have everyone label the same few tasks, then give the rest to the most efficient worker.
 
-    Explores as ``label-bounded-epsilon-first`` does; then one worker labels as many tasks as his
+    Explores as ``label-bounded-epsilon-first`` does; then one worker labels as many tasks as their
     limit and the money allow, and the campaign ends.
 
     Parameters
@@ -250,7 +250,7 @@ class LabelEpsilonFirst(LabelBoundedEpsilonFirst):
     exploitation : "single" or "knapsack"
         Whether the rest goes to one worker, or is planned over all.
     pick : "density" or "total"
-        The one worker is best by value per price (001), or by his total within limit and money
+        The one worker is best by value per price (001), or by their total within limit and money
         (003).
 
     Assumes what ``label-bounded-epsilon-first`` assumes.

@@ -50,7 +50,7 @@ def fields_of(media: str, body: bytes) -> dict[str, Any]:
 def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) -> dict[str, Any]:
     """Create a campaign; with a retry's key, once.
 
-    A note of the key is made first: it tells a retry, and whoever sends the same at the same
+    A note of the key is made first: it tells a retry, and a caller who sends the same at the same
     time, which campaign the key stands for. It holds the seed, too, so that all make the same.
     """
     store = service.campaigns.store

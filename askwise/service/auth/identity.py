@@ -139,7 +139,7 @@ class Identities:
         if self._store.records(_KEY, limit=1):
             return None
         secret = PREFIX["owner"] + secrets.token_urlsafe(32)
-        # Both or none: of several that start, one makes the key, whoever of them is killed.
+        # Both or none: of several that start, one makes the key, no matter which is killed.
         setup = Change("setup", "owner", None, json.dumps(self._clock()))
         made = self._store.change([setup, self._new(secret, "owner", "first owner")])
         return secret if made else None

@@ -170,7 +170,7 @@ class Cached(Generic[T]):
         try:
             self._made(make)
         except Exception:
-            # Whoever asks next but finds it old tries again, and is told what is wrong.
+            # The next request that finds it old tries again, and is told what is wrong.
             log.exception("overview")
             assert self._kept is not None
             self._kept = replace(self._kept, took=0.0)

@@ -66,7 +66,7 @@ class Buckets:
 
 
 def bucket_of(address: str) -> str:
-    """The name of an address's bucket: whoever has one of IPv6 has all that share its half.
+    """The name of an address's bucket: a client with one IPv6 address has all that share its half.
 
     Examples
     --------

@@ -13,7 +13,7 @@
   }
 
   function isBusy(part) {
-    // Nobody likes a field, or a marked text, to change under his hands.
+    // A field in use, or selected text, must not change under a user's hands.
     const active = document.activeElement, marked = document.getSelection();
     return (part.contains(active) && active.matches("input, select, textarea")) ||
       (!marked.isCollapsed && part.contains(marked.anchorNode));

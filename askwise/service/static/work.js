@@ -1,5 +1,5 @@
-// The worker's page: keys answer, forms are sent without a reload, the clock ticks, and whoever
-// waits is looked after. The page works without any of it.
+// The worker's page: keys answer, forms are sent without a reload, the clock ticks, and the page
+// looks for new questions while a worker waits. The page works without any of it.
 (() => {
   "use strict";
   const SETTLE = 300; // ms in which a second tap is meant for the question before

@@ -1,7 +1,7 @@
 """Reading what is new in the logs and making deliveries of it: the log is the outbox.
 
 Each hook has a cursor for each campaign. It moves in the same change of records that makes the
-deliveries of what it moves over: none is missed or made twice, whoever crashes and however many
+deliveries of what it moves over: none is missed or made twice, whatever crashes and however many
 processes look at once. All is derived from the log, so that it does not matter who looks or when,
 but for the end of a campaign, which is no event: it is looked for when the log has moved.
 """
@@ -48,7 +48,7 @@ RARELY = 20.0
 
 @dataclass(frozen=True)
 class Notice:
-    """Something to be told, to whoever wants to know."""
+    """Something to tell those who subscribed."""
 
     event: r.EventName
     seq: int

@@ -153,7 +153,7 @@ class Webhooks:
         """Remove what belongs to an ended hook.
 
         The lane first: who sends needs it to note what came of it, so that nothing new is made
-        here, as whoever makes something asserts that the hook is as it was.
+        here, as making something asserts that the hook is as it was.
         """
         for kind in (r.LANE, r.WAITING, r.SETTLED, r.CURSOR):
             prefix = id if kind == r.LANE else f"{id}/"

@@ -53,7 +53,7 @@ class Pace:
     async def turn(self, tokens: float) -> Callable[[float], None]:
         """Wait until a call of about so many tokens may go; returns how to correct the number.
 
-        Whoever waits first goes first. A call of more tokens than a minute allows goes alone.
+        First come, first served. A call of more tokens than a minute allows goes alone.
         """
         async with self._turns:
             while (wait := self._wait(tokens)) > 0:

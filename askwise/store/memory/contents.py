@@ -15,7 +15,7 @@ from askwise.store.records import Record, end_of
 
 Log = list[Event | EventRow]
 """Events as they are, except that those with dicts in them are kept as rows: what was written
-can't be changed by whoever holds the event."""
+can't be changed through an event that somebody holds."""
 
 
 @dataclass(slots=True)

@@ -64,7 +64,7 @@ _RECORD = """
     SELECT kind, id, body FROM json_to_recordset(%s) AS t (kind text, id text, body text)
 """
 
-# Each waits for whoever has the row, and then sees what they left.
+# Each waits for the holder of the row, and then sees what they left.
 _INSERT = """
     INSERT INTO askwise.records (kind, id, body) VALUES (%s, %s, %s)
     ON CONFLICT (kind, id) DO NOTHING RETURNING 1

@@ -83,7 +83,7 @@ class PostgresStore(SqlAmending, TellsNews):
     """Campaigns in a PostgreSQL database, which any number of processes may use at a time.
 
     The tables are in a schema of their own, ``askwise``; nothing else of the database is touched.
-    It is made with the first campaign or record and brought up to date by whoever comes first.
+    It is made with the first campaign or record and brought up to date when first opened.
 
     A write locks its campaign's row, so that writers of one campaign take turns and those of
     others do not wait (isolation level ``READ COMMITTED``). A commit is on the server's disk when

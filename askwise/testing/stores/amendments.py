@@ -38,7 +38,7 @@ def _fill(store: Store) -> None:
 
 
 class _Renaming:
-    """Calls ann eve, wherever she is."""
+    """Rename ann to eve wherever the name occurs."""
 
     def spec(self, text: str) -> str:
         return text.replace("{", '{"by": "eve"', 1)

@@ -7,7 +7,7 @@ h^-1(Delta), C(N) the cost of all workers, L the loss where the target is missed
 What holds of the printed text
 ------------------------------
 *Theorem 3.1: a number of selections, not a regret, and without its constant.* The proof has two
-workers of whom the cheaper one misses the target. It shows that he is selected ln(T) / kl(q_2,
+workers of whom the cheaper one misses the target. It shows that it is selected ln(T) / kl(q_2,
 1 - alpha) times at least, in the limit and for a policy that selects non-optimal sets o(T^a)
 times. Each of these selections saves c_1 - c_2 by (4), the printed c_2 - c_1 is negative; it
 costs what missing the target costs. And smoothness gives |q_2 - (1 - alpha)| >= x, so 1 / x^2 is
@@ -157,7 +157,7 @@ def theorem_3_1_selections(tasks: int, alpha: float, gap: float) -> float:
     """Give the number that the proof of Theorem 3.1 has: alpha (1 - alpha) ln(T) / Delta^2.
 
     In the limit of many tasks T, how often a worker who misses the target by Delta is selected,
-    who would be alone enough, and cheaper than the other one, did he reach it.
+    who would suffice alone, and cost less than the other one, if they reached it.
 
     Examples
     --------

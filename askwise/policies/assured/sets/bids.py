@@ -41,11 +41,11 @@ def _best_after(
 def _critical_bid(
     i: int, costs: Array, gains: Array, units: Array, enough: int, others: Array
 ) -> float:
-    """The supremum of the prices at which GA chooses worker ``i``; he is chosen at his own.
+    """The supremum of the prices at which GA chooses worker ``i``; at their own they are chosen.
 
-    His place in the order changes where his ratio passes another's. Between two such prices he
-    is either small, and in every candidate after his place, or big, and in one of his own; so
-    he is chosen up to the price at which the best candidate without him costs the same.
+    Their place in the order changes where their ratio passes another's. Between two such prices
+    they are either small, and in every candidate after their place, or big, and in one of their
+    own; so they are chosen up to the price at which the best candidate without them costs the same.
     """
     m = others.shape[0]
     origin = int(np.int64(0))
@@ -54,7 +54,7 @@ def _critical_bid(
     low = 0.0
     small_units = origin
     small_cost = costs[i] - costs[i]
-    # The best candidate among those who come before him.
+    # The best candidate among those who come before them.
     before = False
     before_cost = costs[i] - costs[i]
     for place in range(m + 1):
@@ -102,8 +102,8 @@ def critical_bids_into(
 def critical_bids(costs: Numbers, gains: Numbers, demand: float) -> list[float]:
     """Return the highest price at which each worker of ``cover_greedy``'s set would still be in.
 
-    The greedy algorithm GA is monotone: whoever lowers his price stays in. So paying everyone
-    his critical bid makes it a dominant strategy to ask for one's true cost.
+    The greedy algorithm GA is monotone: a worker who lowers their price stays in. So paying
+    everyone their critical bid makes it a dominant strategy to ask for one's true cost.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def critical_bids(costs: Numbers, gains: Numbers, demand: float) -> list[float]:
     -------
     list of float
         For each worker of its set, in ascending order of their indices, the supremum of the
-        prices at which the set contains him, the others' fixed; math.inf for one without whom
+        prices at which the set contains them, the others' fixed; math.inf for one without whom
         the demand can't be reached (and for everybody if it can't be reached at all).
 
     References
@@ -149,8 +149,8 @@ def critical_bids_exact(
 ) -> list[float]:
     """Return what Clarke's rule pays each worker of the cheapest set.
 
-    The cost of the cheapest set without him, less what the others of the cheapest set cost:
-    the highest price at which he would still be in. math.inf where no set without him meets
+    The cost of the cheapest set without them, less what the others of the cheapest set cost:
+    the highest price at which they would still be in. math.inf where no set without them meets
     the target.
 
     Parameters

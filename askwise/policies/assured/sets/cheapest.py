@@ -53,7 +53,7 @@ def _search_size(
     here = pool[ascending(staff.c[pool] - price * staff.g[pool])]
     ranked = pools.staff_at(staff, here)
     keys = pools.at_price(ranked, price)
-    # Whoever raises the bound too far by himself stays out, and all after him.
+    # Who alone raises the bound too far stays out, and so do all after them.
     bound = price * need
     scale = abs(bound)
     for k in range(size):

@@ -1,8 +1,8 @@
 """Of all cheapest sets the one whose list of indices comes first.
 
-Worker by worker: he is in if the rest can complete the set at the same cost. A list that is
+Worker by worker: they are in if the rest can complete the set at the same cost. A list that is
 complete comes before its continuations, but a worker who costs nothing moves a list forward if
-he comes before one that is needed; so where somebody costs nothing, even sets and workers of no
+they come before one that is needed; so where somebody costs nothing, even sets and workers of no
 use have to be looked at too.
 """
 
@@ -50,7 +50,7 @@ def _keep_candidates(
     alive = np.zeros((most + 1, c.shape[0]), np.bool_)
     needs = np.zeros(most + 1, np.float64)
     prices = np.zeros(most + 1, np.float64)
-    # In order of cost, then of index: replacing a worker by one before him who is worth as much
+    # In order of cost, then of index: replacing a worker by one before them who is worth as much
     # makes a set cheaper or moves its list forward.
     order = ascending(c)
     order = order[usable[order]]

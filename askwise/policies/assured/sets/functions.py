@@ -208,7 +208,7 @@ class WeightedMajorityError(ErrorFunction):
     of quality about .75, within 4% for a hundred; beyond some hundreds not much is proved,
     though roundings mostly cancel. A worker
     with quality 0 or 1 is sure, and the error is 0; one with quality below 1/2 is believed the
-    opposite of what he says. The empty set has the error 1/2: a coin.
+    opposite of what they say. The empty set has the error 1/2: a coin.
 
     Assumes two options that are equally likely, independent answers and known qualities.
 

@@ -86,7 +86,7 @@ def push(code: int, size: int, rows: Array, depth: int, q: float) -> int:
 
 @heavy_kernel
 def last_quality(goal: Goal, size: int, rows: Array) -> float:
-    """How able the last worker of a set must be, given the row before him.
+    """How able the last worker of a set must be, given the row before them.
 
     Between 0 and 1 (for ``weighted-majority`` max(q, 1 - q), from 1/2), or IMPOSSIBLE.
     """
@@ -95,7 +95,7 @@ def last_quality(goal: Goal, size: int, rows: Array) -> float:
     if code == codes.MAJORITY:
         half = size // 2
         sure = 0.0
-        # What is wrong even if he is right, and what is wrong only if he is wrong.
+        # What is wrong even if they are right, and what is wrong only if they are wrong.
         if size % 2 == 1:
             open_ = rows[at + half]
             for x in range(half):
@@ -126,7 +126,7 @@ def last_quality(goal: Goal, size: int, rows: Array) -> float:
 def _last_strength(limit: float, size: int, rows: Array, at: int) -> float:
     """As above for ``weighted-majority``.
 
-    If he is wrong with probability u the error is the sum of min(m, u (M + m)) over the pairs:
+    If they are wrong with probability u the error is the sum of min(m, u (M + m)) over the pairs:
     concave in u, so tangents lead to the largest u from below.
     """
     pairs = 1 if size == 1 else 1 << (size - 2)

@@ -31,7 +31,7 @@ def are_useful(goal: Goal, worth: Array) -> Array:
 
 @heavy_kernel
 def preferable(worth: Array) -> Array:
-    """Count for each worker those before him who are worth at least as much."""
+    """Count for each worker those before them who are worth at least as much."""
     n = worth.shape[0]
     ranks = np.empty(n, np.int64)
     by_worth = ascending(-worth)

@@ -53,7 +53,7 @@ def explore(book: Book, params: Params, state: State, available: Array, out: Pro
 def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
-    """Explore; then the least confident task, and a worker drawn by his weight."""
+    """Explore; then the least confident task, and a worker drawn by their weight."""
     if params.explore > 0 and explore(book, params, state, available, out):
         out.head[1] = EXPLORATION
         return c.PROPOSED
@@ -90,12 +90,12 @@ def choose(
 @policies.register("bbta")
 @dataclass(frozen=True)
 class Bbta(RankedPolicy, LabelsItself):
-    """Ask about the least confident task, of a worker drawn by his record in its context.
+    """Ask a worker drawn by their record in its context about the least confident task.
 
     First ``explore`` tasks of each context are put to everyone and judged by majority. Then each
     step takes the task whose weighted vote is closest, draws a worker with probability in
     proportion to exp(-eta * losses) among those not asked about it, and books a loss, divided by
-    that probability, when his answer differs from the weighted vote. The answers are the votes
+    that probability, when their answer differs from the weighted vote. The answers are the votes
     weighted by all losses in the end.
 
     Parameters
@@ -140,7 +140,7 @@ class Bbta(RankedPolicy, LabelsItself):
     notes: ClassVar[tuple[str, ...]] = ("exploration", "least confident task")
     rule: ClassVar[str] = (
         "everyone on the first tasks of each context; then the task whose weighted vote is "
-        "closest, and a worker drawn in proportion to exp(-eta * his losses in its context)"
+        "closest, and a worker drawn in proportion to exp(-eta * their losses in its context)"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, losses.absorb)
     derived: ClassVar[tuple[str, ...]] = ("tree", "weights")

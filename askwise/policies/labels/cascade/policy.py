@@ -239,8 +239,8 @@ class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold, Settles):
     def sample_pair(self, state: State, ledger: Ledger, order: Array, able: Array) -> Pair | None:
         """The first question about the next task of the sample, if that is to grow.
 
-        That task is the next in the drawn order whoever is on offer: to pass it over because those
-        are not there whom it takes would be no random draw.
+        That task is the next in the drawn order, no matter who is on offer: to skip it because its
+        workers are absent would make the draw no longer random.
         """
         meta = state.meta
         tasks = int(meta[s.POPULATION]) or len(order)

@@ -106,7 +106,7 @@ def task_after(a: float, b: float, c: float, d: float) -> tuple[float, float]:
 
 @step
 def worker_after(a: float, b: float, c: float, d: float) -> tuple[float, float]:
-    """Beliefs of a worker after his positive answer to a task with Beta(a, b)."""
+    """Beliefs of a worker after their positive answer to a task with Beta(a, b)."""
     weight = a * c + b * d
     m1 = c * (a * (c + 1.0) + b * d) / ((c + d + 1.0) * weight)
     m2 = c * (c + 1.0) * (a * (c + 2.0) + b * d) / ((c + d + 1.0) * (c + d + 2.0) * weight)

@@ -92,7 +92,7 @@ def choose(
 class OptKG(LabelPolicy, LabelsItself, TakesPilot):
     """Ask the pair of task and worker whose more telling answer would make us surest.
 
-    Each task has a Beta belief of its positive side, each worker one of his accuracy; the gain of
+    Each task has a Beta belief of its positive side, each worker one of their accuracy; the gain of
     a pair is h(I(a', b')) - h(I(a, b)) for the better of the two answers, with I = P(theta >= .5)
     and h(x) = max(x, 1 - x). Pairs that were asked are left out. The positive option is the
     second one (index 1); a task with a >= b is answered positive, as the paper prints it, with
@@ -105,7 +105,7 @@ class OptKG(LabelPolicy, LabelsItself, TakesPilot):
     right, wrong : float
         Prior of a worker: the paper's c and d.
     workers : bool
-        False: the simplified model, in which an answer counts the same whoever gives it. Then
+        False: the simplified model, in which an answer counts the same no matter who gives it. Then
         the task is chosen, and anyone at hand is asked with equal probability.
 
     Assumes that a worker is equally good on all tasks. Two options only. Prices matter only as
@@ -116,7 +116,7 @@ class OptKG(LabelPolicy, LabelsItself, TakesPilot):
 
     A decision looks at tasks whose bound is above the best gain found, some dozens of 768; the
     bounds are in a tournament, renewed at every answer for its task, and for all tasks that a
-    worker is the strongest for when his mean accuracy has moved by half a percent or so.
+    worker is the strongest for when their mean accuracy has moved by half a percent or so.
 
     References
     ----------
@@ -288,7 +288,7 @@ class OptKGMulti(OptKG):
     right, wrong : float
         Prior of a worker in each context: the paper's c and d.
     workers : bool
-        False: the simplified model, in which an answer counts the same whoever gives it.
+        False: the simplified model, in which an answer counts the same no matter who gives it.
 
     Assumes that a worker is equally good on all tasks of a context, and needs contexts. Two
     options only.

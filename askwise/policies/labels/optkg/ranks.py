@@ -147,13 +147,13 @@ def renew(book: Book, state: State, params: Params, task: int) -> None:
 @step
 def comes_first(skills: Array, pool: int, one: int, other: int) -> bool:
     """Whether a worker is before another in the order: by ceiling, then by number."""
-    mine, his = skills[pool, one, CEILING], skills[pool, other, CEILING]
-    return bool(mine > his or (mine == his and one < other))
+    mine, theirs = skills[pool, one, CEILING], skills[pool, other, CEILING]
+    return bool(mine > theirs or (mine == theirs and one < other))
 
 
 @kernel
 def reorder(state: State, pool: int, worker: int, count: int) -> None:
-    """Move a worker whose ceiling changed to his place."""
+    """Move a worker whose ceiling changed to their place."""
     order, skills = state.order, state.skills
     at = 0
     while order[pool, at] != worker:

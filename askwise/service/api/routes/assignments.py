@@ -28,7 +28,7 @@ router = d.group("asking")
     reply=replies.ChoiceShape,
 )
 async def ask_workers(call: d.OwnChange, body: requests.AskBody | None = None) -> Response:
-    """Decide whom to ask next: a worker, a set of them, or whoever is best."""
+    """Decide whom to ask next: a worker, a set of them, or the best of all."""
     wanted = body or requests.AskBody()
     workers = offered(call.caller, wanted.workers)
     campaign = await d.opened(call.service, call.name)

@@ -149,7 +149,7 @@ class AssuredRuns(Experiment):
         return found
 
     def violations(self, rows: Sequence[Row]) -> list[str]:
-        """Who broke the constraint, by what he was to keep it by, and how often."""
+        """Who broke the constraint, by which measure they were to keep it, and how often."""
         found = []
         for row in rows:
             if row.metric != "runs_in_violation" or row.mean == 0:

@@ -217,7 +217,7 @@ _READINGS = [
     "The paper shows no payments. Self-resampling is shown with its CCB-S, which solves by GA; "
     "campaigns refuse this pair, as it is not truthful (see assured-truthfulness).",
     "By gamma everything but the mechanism's draws is the same. A worker whose work does not "
-    "depend on his bid b is paid c_max an answer on average, of which c_max - b comes with "
+    "depend on their bid b is paid c_max an answer on average, of which c_max - b comes with "
     "probability gamma only: the standard deviation grows as sqrt(1/gamma). Workers who ask for "
     "c_max are left out of it.",
     "The value beside ours at 120 rounds is another reading's, whose mu is not known; mu = .01 was "

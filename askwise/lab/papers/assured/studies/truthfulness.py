@@ -1,4 +1,4 @@
-"""Whether a worker gains by bidding something else than his cost, by mechanism (000, section 5)."""
+"""Whether a worker gains by not bidding their true cost, by mechanism (000, section 5)."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ POOL = _pool(
     (5.0, 4.0, 6.0, 3.0, 7.0, 4.5, 2.5, 5.5), (0.95, 0.9, 0.88, 0.85, 0.82, 0.8, 0.75, 0.7)
 )
 
-# Found by search: the worker of cost 3.5 would be out after 74 tasks; if he asks for 7.75, GA
+# Found by search: the worker of cost 3.5 would be out after 74 tasks; if they ask for 7.75, GA
 # chooses others, of whom less is known, and everybody is asked about 298.
 UNEVEN = _pool((8.2, 8.6, 3.5, 9.3, 7.6, 4.7), (0.72, 0.85, 0.62, 0.57, 0.91, 0.88))
 UNEVEN_WORLD, UNEVEN_WORKER = 2918, 2
@@ -76,15 +76,15 @@ class RoleCell(Cell):
 @experiments.register("assured-truthfulness")
 @dataclass(frozen=True)
 class AssuredTruthfulness(Experiment):
-    """Let one worker bid other than his cost, all else equal.
+    """Let one worker bid other than their cost, all else equal.
 
     Parameters
     ----------
     auctions : labels
         ``mechanism with policy``; ``ccb-fixed`` without rounds knows the qualities.
     panels : names
-        The worker's part: "chosen" (his cost is furthest below the highest bid at which he would
-        be chosen if qualities were known), "marginal" (closest to it), "not chosen" (furthest
+        The worker's part: "chosen" (their cost is furthest below the highest bid at which they
+        would be chosen if qualities were known), "marginal" (closest to it), "not chosen" (furthest
         above it); or "GA is not monotone", one world in which a lower bid brings less work.
     bids : numbers
         In units of the worker's cost.
@@ -107,7 +107,7 @@ class AssuredTruthfulness(Experiment):
     title: ClassVar[str] = "Does a lie pay? (000, section 5)"
     reproduces: ClassVar[str] = "000, Theorem 5.1 and Proposition 6.1"
     summary: ClassVar[str] = (
-        "One worker of a few bids another price than his cost; answers, draws and the bids of "
+        "One worker of a few bids another price than their cost; answers, draws and the bids of "
         "others stay the same. Paid what they bid, workers gain by asking for more. Under a "
         "truthful mechanism no bid serves better than the cost. The paper promises that for "
         "self-resampling with any monotone approximation in CCB-S (Proposition 6.1), GA for one."
@@ -245,7 +245,7 @@ def _ledger(one_world: bool, tasks: int) -> Ledger:
 
 @cache
 def _worker(role: str, alpha: float, error: str, solver: str) -> int:
-    """Who plays a part: by the highest bid at which he is chosen, in units of his cost."""
+    """Who plays a part: by the highest bid at which they are chosen, in units of their cost."""
     ratios = [
         _highest_bid(worker, alpha, error, solver) / POOL.costs[worker]
         for worker in range(len(POOL.costs))

@@ -266,7 +266,7 @@ class Candidates(BoundedExperiment):
     title: ClassVar[str] = "Numbers of candidates (003, Figs. 4 and 5)"
     reproduces: ClassVar[str] = "003, Figs. 4 and 5"
     summary: ClassVar[str] = (
-        "The more candidates, the better the best of them, and the more costs it to find him. "
+        "The more candidates, the better the best of them, and the more it costs to find them. "
         "Workers charge at most 100."
     )
     figures: ClassVar[tuple[Figure, ...]] = share_figure(

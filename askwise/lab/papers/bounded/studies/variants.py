@@ -57,7 +57,7 @@ class Correlation(BoundedExperiment):
     title: ClassVar[str] = "Correlation of price and quality (003, Figs. 6 and 7)"
     reproduces: ClassVar[str] = "003, Figs. 6 and 7"
     summary: ClassVar[str] = (
-        "A worker's mean utility is D times his price. When D varies little, utility per price "
+        "A worker's mean utility is D times their price. When D varies little, utility per price "
         "tells nobody apart; when it varies much, finding the bargains is worth a lot. Each "
         "answer is multiplied by noise of variance 1 or 10."
     )
@@ -259,7 +259,7 @@ class Drift(BoundedExperiment):
     reproduces: ClassVar[str] = "beyond 003 (section 7)"
     summary: ClassVar[str] = (
         "Each worker's ratings are drawn anew at random moments of the project. The yardstick "
-        "asks whoever is best at the moment, knowing the current means."
+        "asks the worker who is best at the moment, knowing the current means."
     )
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure(
@@ -296,7 +296,7 @@ class Drift(BoundedExperiment):
 
 @kernel
 def best_now(world: World, prices: Array, limits: Array, budget: int) -> tuple[float, float]:
-    """Utility and spending of asking, unit by unit, whoever has the best current density."""
+    """Utility and spending of asking, unit by unit, the worker of the best current density."""
     left = limits.copy()
     spent = 0
     utility = 0.0

@@ -319,7 +319,7 @@ def _walk(term: Array, smooth: bool, p: float) -> _Ends:
     ends: list[tuple[int, int, float]] = []
     answers, check = 0, 32
     for answers in range(1, horizon + 1):
-        # Whoever has not stopped leads by floor + 1 at most, so by floor + 2 after an answer.
+        # A run that has not stopped leads by floor + 1 at most, so by floor + 2 after an answer.
         first = floors[answers - 1] + 1
         top = min(answers, first + 1)
         np.add(now[:top], now[2 : top + 2], out=then[1 : top + 1])

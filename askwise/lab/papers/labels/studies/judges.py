@@ -26,7 +26,7 @@ from askwise.lab.replaying.bench import Bench
 UNPRICED = "llmbar"
 SERVICES = "api_"
 EACH = 6
-"""Up to so many workers each has a point of his own; of more only the best in hindsight."""
+"""Up to this many workers have a point each; of more, only the best in hindsight."""
 
 ALL = "everybody, majority"
 
@@ -140,7 +140,7 @@ class Judges(ChosenSets):
 
 
 def alone(panel: str, names: Sequence[str], bench: Bench, n: int) -> list[Row]:
-    """Each worker asked about everything he answered; and all of them, by majority."""
+    """Each worker asked about everything they answered; and all of them, by majority."""
     recording = bench.recording
     prices = _micro(recording.prices, recording.workers) / MICRO
     points: dict[str, tuple[float, float]] = {}

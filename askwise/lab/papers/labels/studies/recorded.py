@@ -265,7 +265,7 @@ class LabelsReal(ChosenSets):
     reproduces: ClassVar[str] = "beyond 002"
     summary: ClassVar[str] = (
         "The paper has two recorded sets, both with filled gaps. Here are all that are at hand, "
-        "as they were recorded: a pair of task and worker can be asked if he answered it. Budgets "
+        "as they were recorded: a worker can be asked about a task if they answered it. Budgets "
         "end where all recorded answers are bought. Do policies that learn who is good hold up "
         "where workers are people, and programs?"
     )
