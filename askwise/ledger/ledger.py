@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,17 @@ from askwise.core.compiling import in_plain_python
 from askwise.core.errors import UnknownName, nearest
 from askwise.core.events import Event, Fact, Kind
 from askwise.core.labels import Label, RestsOn, as_label
-from askwise.core.money import NO_CAP, to_micro
+from askwise.core.money import NO_CAP
 from askwise.core.pilot import PILOT
-from askwise.core.problem import KINDS, UNLIMITED, Problem, Task, Worker
+from askwise.core.problem import Problem, Task, Worker
 from askwise.core.reasons import Reason
 from askwise.core.repeated_calls import RepeatedCalls
 from askwise.core.screening import GOLD_NOTES
+from askwise.ledger import arrivals, snapshots, transitions
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
-from askwise.ledger import snapshots, transitions
+from askwise.ledger.arrivals import NAMELESS
+from askwise.ledger.capacity import BY_ROW, SMALLEST, empty_book, grown, scale_of, with_spare
 from askwise.ledger.columns import Book
 from askwise.ledger.entries import (
     ABOUT_ASSIGNMENTS,
@@ -37,31 +39,8 @@ from askwise.ledger.given import GIVING, MoneyGiven
 from askwise.ledger.pilots import PilotRecord
 from askwise.ledger.standings import Standings
 
-_SMALLEST = 16
-
-_BY_ROW = {
-    "workers": c.WORKERS,
-    "ratings": c.WORKERS,
-    "tasks": c.TASKS,
-    "votes": c.TASKS,
-    "cells": c.CELLS,
-    "assignments": c.ASSIGNMENTS,
-    "marks": c.ASSIGNMENTS,
-    "plan": c.PLAN_ROWS,
-    "odds": c.PLAN_ROWS,
-    "contexts": c.CONTEXTS,
-    "offers": c.OFFERS,
-}
-"""The arrays that grow, each with the total that says how many of its rows are in use."""
-
-_KINDS = (None, *KINDS)
-"""What a worker may be said to be, in the order of its numbers in the columns."""
-
 _as_fact = in_plain_python(transitions.as_fact)
 """For one event: to hand the book to compiled code would take longer."""
-
-_NAMELESS = Task("unit")
-"""The one task of a campaign that buys units of work; it has a row and no name."""
 
 
 class Ledger:
@@ -75,7 +54,7 @@ class Ledger:
         Rows of capacity to start with. Capacity is not a count: it never shows in results.
     """
 
-    def __init__(self, problem: Problem, *, spare: int = _SMALLEST) -> None:
+    def __init__(self, problem: Problem, *, spare: int = SMALLEST) -> None:
         self.problem = problem
         self.seq = 0
         self.utility = 0.0
@@ -124,29 +103,10 @@ class Ledger:
         self._found = 0
         self.calls = RepeatedCalls()
         """Calls kernels with the book, and with what a policy believes."""
-        totals = np.zeros(26, np.int64)
-        totals[c.REPEAT] = problem.repeat
-        totals[c.TASKLESS] = problem.taskless
-        totals[c.OPTIONS] = len(problem.options)
-        self.book = Book(
-            totals=totals,
-            scale=_scale(problem),
-            workers=np.zeros((spare, 22), np.int64),
-            ratings=np.zeros((spare, 2)),
-            tasks=np.zeros((1, 13), np.int64),
-            queue=np.full(2, -1, np.int64),
-            votes=np.zeros((1, max(1, len(problem.options))), np.int64),
-            cells=np.zeros((1, c.VOTES + max(1, len(problem.options))), np.int64),
-            assignments=np.zeros((spare, 9), np.int64),
-            marks=np.zeros((spare, 3)),
-            plan=np.zeros((spare, 3), np.int64),
-            odds=np.zeros(spare),
-            contexts=np.zeros((1, 3), np.int64),
-            offers=np.zeros(1, np.int64),
-        )
+        self.book = empty_book(problem, spare)
         self.set_budget(problem)
-        self._join(problem.workers)
-        self._add([_NAMELESS] if problem.taskless else problem.tasks)
+        arrivals.join(self, problem.workers)
+        arrivals.add(self, [NAMELESS] if problem.taskless else problem.tasks)
 
     def set_budget(self, problem: Problem) -> None:
         """Take in the money of a problem; only before anything has happened."""
@@ -367,9 +327,9 @@ class Ledger:
 
     def _take_names(self, event: Event) -> None:
         if event.kind == Kind.ADDED:
-            self._add([Task(**raw) for raw in event.tasks or ()])
+            arrivals.add(self, [Task(**raw) for raw in event.tasks or ()])
         elif event.kind == Kind.JOINED:
-            self._join([Worker(**raw) for raw in event.workers or ()])
+            arrivals.join(self, [Worker(**raw) for raw in event.workers or ()])
         elif event.kind == Kind.DRAWN:
             assert event.draw is not None
             if event.note == PILOT:
@@ -378,7 +338,7 @@ class Ledger:
                 self.draws.append(event.draw)
                 transitions.free_kept(self.book, event.price or 0)
         else:
-            self._quote(event.workers or ())
+            arrivals.quote(self, event.workers or ())
 
     def number(self, value: float | str | None) -> float:
         """An answer as a number: a utility as it is, an option by its index."""
@@ -387,140 +347,27 @@ class Ledger:
         assert value is not None
         return float(value)
 
-    def _join(self, workers: Sequence[Worker]) -> None:
-        low, high = self.problem.range
-        for worker in workers:
-            at = self.worker_places.get(worker.id, len(self.workers))
-            if at == len(self.workers):
-                self._grow_rows(("workers", "ratings"), at + 1)
-                self.workers.append(worker)
-                self.worker_places[worker.id] = at
-                self.book.workers[at, c.LAST] = -1
-                self.book.totals[c.WORKERS] = at + 1
-            self.workers[at] = worker
-            self._set_kind(at, worker)
-            row = self.book.workers[at]
-            transitions.set_price(self.book, at, worker.micro)
-            row[c.LIMIT] = UNLIMITED
-            if worker.limit is not None:
-                row[c.LIMIT] = worker.limit - row[c.FAILURES]
-            row[c.AUDITS] = self.problem.audits(worker.id)
-            row[c.JOINED] = 1 - row[c.AUDITS]
-            row[c.TRUSTED] = worker.trusted
-            self.book.ratings[at] = 0.0
-            if worker.rating is not None and worker.rating_weight is not None:
-                self.book.ratings[at] = (worker.rating - low) / (high - low), worker.rating_weight
-            self.passed_over.discard(at)
-
-    def _set_kind(self, at: int, worker: Worker) -> None:
-        """Note whether they are asked once, what they are said to be and whom they err with."""
-        row = self.book.workers[at]
-        self.book.totals[c.ASKED_ONCE] -= row[c.ONCE]
-        row[c.ONCE] = self.problem.asks_once(worker)
-        self.book.totals[c.ASKED_ONCE] += row[c.ONCE]
-        row[c.KIND] = _KINDS.index(worker.kind)
-        row[c.FAMILY] = -1
-        if worker.family is not None:
-            row[c.FAMILY] = self.families.setdefault(worker.family, len(self.families))
-
-    def _quote(self, quotes: Sequence[Mapping[str, str]]) -> None:
-        """Take a mechanism's prices for the bids; what is out keeps the price it was asked at."""
-        # A plan reserves by the price: a new price finds no plan, as it precedes the decision.
-        transitions.drop_plan(self.book)
-        self.book.totals[c.QUOTED] = 1
-        for quote in quotes:
-            row = self.book.workers[self.worker_at(quote["id"])]
-            row[c.BID] = to_micro(quote["bid"], "bid")
-            row[c.PRICE] = to_micro(quote["price"], "price")
-            row[c.RANKED_AT] = to_micro(quote["ranked_at"], "ranked_at")
-
-    def _add(self, tasks: Sequence[Task]) -> None:
-        before = self.total(c.TASKS)
-        after = before + len(tasks)
-        self._grow_rows(("tasks", "votes"), after)
-        unknown = [c.TASK_LAST, c.TRUTH, c.FIRST_CELL, c.VOICE, c.NEXT_ALIKE, c.NAMED]
-        self.book.tasks[before:after, unknown] = -1
-        self.book.totals[c.TASKS] = after
-        self.book.totals[c.OPEN] += len(tasks)
-        named = sum(len(task.workers or ()) for task in tasks)
-        self._grow_rows(("offers",), self.total(c.OFFERS) + named)
-        if not self.problem.taskless:
-            self.tasks += tasks
-            self.task_places.update((task.id, at) for at, task in enumerate(tasks, before))
-        self._put_in_contexts(before, [task.context for task in tasks])
-        for at, task in enumerate(tasks, before):
-            if task.workers is not None:
-                self._name(at, task.workers)
-        half = 1 << max(0, after - 1).bit_length()
-        if len(self.book.queue) < 2 * half:
-            self.book = self.book._replace(queue=np.full(2 * half, -1, np.int64))
-        transitions.build_queue(self.book.tasks, self.book.queue, after)
-
-    def _put_in_contexts(self, first: int, contexts: Sequence[str | None]) -> None:
-        """Append tasks, from ``first`` on, to the chains of their contexts."""
-        known, tasks = self.contexts, self.book.tasks
-        places = np.array([known.setdefault(each, len(known)) for each in contexts], np.int64)
-        self._grow_rows(("contexts",), len(known))
-        rows = self.book.contexts
-        tasks[first : first + len(places), c.CONTEXT] = places
-        order = np.argsort(places, kind="stable")
-        sorted_places, chain = places[order], first + order
-        alike = sorted_places[1:] == sorted_places[:-1]
-        tasks[chain[:-1][alike], c.NEXT_ALIKE] = chain[1:][alike]
-        begins = np.flatnonzero(np.concatenate(([True], ~alike))) if len(chain) else order
-        ends = np.append(begins[1:], len(chain)) - 1 if len(chain) else order
-        at = sorted_places[begins]
-        new = at >= self.total(c.CONTEXTS)
-        rows[at[new], c.FIRST_TASK] = chain[begins[new]]
-        tasks[rows[at[~new], c.LAST_TASK], c.NEXT_ALIKE] = chain[begins[~new]]
-        rows[at, c.LAST_TASK] = chain[ends]
-        rows[at, c.CONTEXT_TASKS] += ends - begins + 1
-        self.book.totals[c.CONTEXTS] = len(known)
-
-    def _name(self, task: int, workers: Sequence[str]) -> None:
-        first = self.total(c.OFFERS)
-        named = sorted(self.worker_places[worker] for worker in workers)
-        self.book.offers[first : first + len(named)] = named
-        self.book.workers[named, c.OPEN_TO] += 1
-        self.book.tasks[task, c.FIRST_OFFER] = first
-        self.book.tasks[task, c.NAMED] = len(named)
-        self.book.totals[c.OFFERS] += len(named)
-        self.book.totals[c.OPEN_NAMED] += 1
-
     def room_for_assignments(self, count: int) -> None:
         """Make sure that ``count`` more assignments fit, each in a cell of its own at worst."""
         # Handing out writes every cell of a row: no need to clear them first.
         needed = self.total(c.ASSIGNMENTS) + count
         if needed > len(self.book.assignments):
-            self._grow_rows(("assignments", "marks"), needed, blank=np.empty)
+            self.book = grown(self.book, ("assignments", "marks"), needed, np.empty)
         if self.problem.options and self.total(c.CELLS) + count > len(self.book.cells):
             pairs = self.total(c.TASKS) * self.total(c.WORKERS)
             most = min(self.total(c.CELLS) + count, pairs)
-            self._grow_rows(("cells",), most, blank=np.empty)
+            self.book = grown(self.book, ("cells",), most, np.empty)
 
     def room_for_plan(self, rows: int) -> None:
         """Make sure that a decision of so many rows fits."""
         if rows > len(self.book.plan):
-            self._grow_rows(("plan", "odds"), rows)
-
-    def _grow_rows(
-        self, names: tuple[str, ...], needed: int, blank: Callable[..., Array] = np.zeros
-    ) -> None:
-        grown: dict[str, Array] = {}
-        for name in names:
-            array = getattr(self.book, name)
-            if len(array) < needed:
-                larger = blank((max(needed, 2 * len(array)), *array.shape[1:]), array.dtype)
-                larger[: len(array)] = array
-                grown[name] = larger
-        if grown:
-            self.book = self.book._replace(**grown)
+            self.book = grown(self.book, ("plan", "odds"), rows)
 
     # Snapshots.
 
     def arrays(self) -> dict[str, Array]:
         """The used part of every array: what a snapshot keeps and what equality is about."""
-        kept = {name: getattr(self.book, name)[: self.total(at)] for name, at in _BY_ROW.items()}
+        kept = {name: getattr(self.book, name)[: self.total(at)] for name, at in BY_ROW.items()}
         return {"totals": self.book.totals, "scale": self.book.scale, **kept}
 
     def names(self) -> str:
@@ -542,18 +389,16 @@ class Ledger:
         ledger.problem, ledger._found, ledger.calls = problem, 0, RepeatedCalls()
         snapshots.restore_names(ledger, names)
         ledger.contexts = {}
-        for task in ledger.tasks or [_NAMELESS]:
+        for task in ledger.tasks or [NAMELESS]:
             ledger.contexts.setdefault(task.context, len(ledger.contexts))
-        held = {}
-        for name, array in arrays.items():
-            # With spare rows: the first write should not have to copy everything once more.
-            spare = _spare(len(array)) if name in _BY_ROW else 0
-            held[name] = np.zeros((len(array) + spare, *array.shape[1:]), array.dtype)
-            held[name][: len(array)] = array
+        held = {
+            name: with_spare(array) if name in BY_ROW else np.array(array)
+            for name, array in arrays.items()
+        }
         count = len(arrays["tasks"])
         queue = np.full(2 << max(0, count - 1).bit_length(), -1, np.int64)
         transitions.build_queue(held["tasks"], queue, count)
-        held["scale"] = _scale(problem)
+        held["scale"] = scale_of(problem)
         ledger.book = Book(queue=queue, **held)
         return ledger
 
@@ -566,13 +411,3 @@ def _place(kind: str, reason: Reason, name: object, places: Mapping[str, int]) -
             reason=reason,
         )
     return places[name]
-
-
-def _scale(problem: Problem) -> Array:
-    low, high = problem.range
-    return np.array([low, high, (problem.zero - low) / (high - low)])
-
-
-def _spare(rows: int) -> int:
-    """Spare capacity for so many rows in use."""
-    return max(_SMALLEST, rows // 4)
