@@ -16,6 +16,7 @@ from typing import Any
 from askwise.auditing.cards import ReportCard
 from askwise.auditing.certificates import Certificate
 from askwise.campaign import views
+from askwise.cli.checkups import Checkup
 from askwise.cli.described import (
     DescribedAggregator,
     DescribedMechanism,
@@ -106,6 +107,9 @@ PUBLISHED: dict[str, Published] = {
         ReportCard,
         "The report card of judges",
         "Output of `askwise check --json`, and its `check.json`.",
+    ),
+    "doctor": Published(
+        Checkup, "What is installed and set up", "Output of `askwise doctor --json`."
     ),
     "event": Published(
         None, "One event of a log", "One line of `askwise log NAME --json`.", event_schema

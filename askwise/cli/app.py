@@ -12,6 +12,7 @@ from askwise.cli.backup import backup, restore
 from askwise.cli.certify import certify
 from askwise.cli.check import check
 from askwise.cli.demo import demo, demo_live
+from askwise.cli.doctor import doctor
 from askwise.cli.errors import Frame
 from askwise.cli.export import export
 from askwise.cli.init import init
@@ -51,7 +52,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
         *(worker, judges, show.certificate, pilot, show.log, show.explain, export),
     ),
     "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
-    "Serve": (serve.serve, mcp, demo_live, warm, backup, restore),
+    "Serve": (serve.serve, mcp, demo_live, doctor, warm, backup, restore),
     "Recorded answers": (scores, aggregate, check, certify, replay),
 }
 """Commands by the heading that help shows them below, named as their functions."""

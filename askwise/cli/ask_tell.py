@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from askwise.cli import errors, output
+from askwise.cli import output
+from askwise.cli.exit_codes import ExitCode
 from askwise.cli.opening import change, open_campaign, signed, verb
 from askwise.cli.options import (
     DEFAULT_STORE,
@@ -56,7 +57,7 @@ def ask(
                 f"`askwise status {name}` says which truths would make it one."
             )
     if raw["status"] != "batch":
-        raise typer.Exit(errors.WAIT if raw["status"] == "wait" else errors.DONE)
+        raise typer.Exit(ExitCode.WAIT if raw["status"] == "wait" else ExitCode.DONE)
 
 
 def assignments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from askwise.cli import output
-from askwise.cli.errors import NOT_SHOWN
+from askwise.cli.exit_codes import ExitCode
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.outputs import command_line, pages, progress, show_found
 from askwise.cli.scores import Metric, PeopleMetric, Threshold, Tool, read_export
@@ -119,7 +119,7 @@ def check(
     )
     _say_agreements(shown, as_json)
     if not held(shown):
-        raise typer.Exit(NOT_SHOWN)
+        raise typer.Exit(ExitCode.NOT_SO)
 
 
 def _read_tables(verdicts: Path, human: Path | None, order: str | None) -> tuple[Columns, Columns]:

@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 import typer
 from typer.core import TyperGroup
 
+from askwise.cli.exit_codes import ExitCode
 from askwise.core.errors import AskwiseError
 from askwise.core.reasons import Reason
-
-NOT_SHOWN, ERROR, WAIT, DONE, INTERRUPTED, CLOSED_PIPE = 1, 2, 3, 4, 130, 141
-"""Exit codes. The last two are what a shell reports for a program that the signal ended."""
 
 
 class Trouble(NamedTuple):
@@ -45,17 +43,17 @@ class Frame(TyperGroup):
             sys.stdout.flush()
         except BrokenPipeError:
             _forget_output()
-            code = CLOSED_PIPE
+            code = ExitCode.CLOSED_PIPE
         except Exception as error:
             if type(error).__name__ == "Abort":
                 # Ctrl-C, or the end of the input, at a question.
                 print("\nstopped", file=sys.stderr)
-                sys.exit(INTERRUPTED)
+                sys.exit(ExitCode.INTERRUPTED)
             trouble = _trouble(error)
             if trouble is None:
                 raise
             tell(trouble, as_json="--json" in given)
-            code = ERROR
+            code = ExitCode.ERROR
         finally:
             logging.getLogger().removeHandler(handler)
         sys.exit(code if isinstance(code, int) else 0)
@@ -68,10 +66,10 @@ class Frame(TyperGroup):
             # A second Ctrl-C, while we tidy up, ends it at once.
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             print("interrupted", file=sys.stderr)
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
         except BrokenPipeError:
             _forget_output()
-            raise typer.Exit(CLOSED_PIPE) from None
+            raise typer.Exit(ExitCode.CLOSED_PIPE) from None
 
 
 class _OneLine(logging.Formatter):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.exit_codes import ExitCode
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.outputs import command_line, cores, extra, progress, settings_of, workshop
@@ -128,7 +129,7 @@ def _end_by(failures: Sequence[str]) -> None:
     for failure in failures:
         print(failure, file=sys.stderr)
     if failures:
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.NOT_SO)
 
 
 def _describe(name: str) -> dict[str, Any]:

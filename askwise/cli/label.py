@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import output
-from askwise.cli.errors import INTERRUPTED, WAIT
+from askwise.cli.exit_codes import ExitCode
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import AsJson, option, switch
 from askwise.cli.outputs import extra
@@ -126,9 +126,9 @@ def label(
         shown.show_result(found, files, url)
     if found.end is None and not pilot_only:
         print(f"stopped; to go on: {_to_resume(said, store)}", file=sys.stderr)
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(ExitCode.INTERRUPTED)
     if isinstance(found.end, Wait):
-        raise typer.Exit(WAIT)
+        raise typer.Exit(ExitCode.WAIT)
 
 
 def _to_resume(said: dict[str, Any], store: str | None) -> str:
@@ -301,4 +301,4 @@ def _agree(most: str, yes: bool) -> None:
         )
     if not typer.confirm(f"This can't cost more than {most}. Go ahead?", err=True):
         print("nothing was spent", file=sys.stderr)
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.NOT_SO)

@@ -20,6 +20,9 @@ from askwise.cli import output
 from askwise.core.errors import InvalidParameter
 
 NEEDS = {
+    **{"client": ("httpx",), "dask": ("dask", "distributed"), "ray": ("ray",)},
+    **{"postgres": ("psycopg", "psycopg_pool"), "tables": ("pandas", "pyarrow")},
+    "uci": ("sklearn",),
     "judges": ("httpx", "jinja2", "markupsafe"),
     "mcp": ("httpx", "mcp", "pydantic"),
     "lab": ("jinja2", "joblib", "markupsafe", "matplotlib"),

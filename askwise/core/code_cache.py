@@ -24,10 +24,15 @@ def _sources_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def cache_directory() -> str:
+def preferred_directory() -> Path:
     """Keyed by our sources: Numba does not notice when a callee in another module changes."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    directory = home / "askwise" / "kernels" / _sources_digest()
+    return home / "askwise" / "kernels" / _sources_digest()
+
+
+def cache_directory() -> str:
+    """The preferred directory, made; one among temporary files where that can't be written."""
+    directory = preferred_directory()
     try:
         directory.mkdir(parents=True, exist_ok=True)
         writable = os.access(directory, os.W_OK)

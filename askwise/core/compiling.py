@@ -127,6 +127,14 @@ if PLAIN:
         """A function itself: there is nothing to look up."""
         return kernel
 
+    def kept_in() -> str:
+        """Nowhere: nothing is compiled."""
+        return ""
+
+    def is_kept(kernel: Any) -> bool:
+        """Nothing is compiled."""
+        return False
+
 else:
     import numba
     from numba.core import config as _numba_config
@@ -368,6 +376,16 @@ else:
             return None
         found = kernel.overloads.get(tuple(numba.typeof(each) for each in arguments))
         return kernel if found is None else found.entry_point
+
+    def kept_in() -> str:
+        """The directory in which compiled code is kept."""
+        return _CACHE
+
+    def is_kept(kernel: Any) -> bool:
+        """Whether the cache on disk has code of a kernel, for whatever types."""
+        source = Path(kernel.py_func.__code__.co_filename).stem
+        place, name = kernel.stats.cache_path, kernel.py_func.__qualname__
+        return place is not None and any(Path(place).glob(f"{source}.{name}-*.nbi"))
 
     def _cached(kind: type, function: Any, options: dict[str, Any]) -> Any:
         before = _numba_config.CACHE_DIR
