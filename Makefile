@@ -114,8 +114,7 @@ bench: .venv/.ready ## measure speed
 	@$(BIN)/python -m benchmarks
 
 docs: .venv/.ready ## generate and build the documentation into site/
-	@$(BIN)/python -m docs.generate
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean --quiet
+	@$(BIN)/python -m docs.site
 	@echo "open site/index.html"
 
 # Versions stay as they are unless a requirement asks otherwise; UPGRADE=1 takes the newest.
