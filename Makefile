@@ -119,8 +119,7 @@ reproduce: .venv/.ready ## run experiments again and compare them with the resul
 		$(if $(REPS),--reps $(REPS)) $(if $(DATA),--set data=$(DATA)) $(if $(KEEP),--keep)
 
 docs: .venv/.ready ## generate and build the documentation into site/
-	@$(BIN)/python -m docs.generate
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean --quiet
+	@$(BIN)/python -m docs.site
 	@echo "open site/index.html"
 
 # Versions stay as they are unless a requirement asks otherwise; UPGRADE=1 takes the newest.

@@ -133,6 +133,17 @@ def _run(page: Path, program: list[Block], folder: Path, environment: dict[str, 
     return done.stdout.split(_END)[: len(program)]
 
 
+def without_code(text: str) -> str:
+    """A page's text without its code, in blocks and in lines.
+
+    Examples
+    --------
+    >>> without_code("a `b` c")
+    'a  c'
+    """
+    return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M))
+
+
 def commands_of(text: str) -> Iterator[list[str]]:
     """The words of each ``askwise`` command in a page: in ``console`` blocks and in the text."""
     for block in blocks_of(text):

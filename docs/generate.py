@@ -1,4 +1,4 @@
-"""Write the pages that follow from the code: ``python -m docs.generate``.
+"""The pages that follow from the code; ``docs.site`` puts them beside those that are kept.
 
 One page a policy, a stopping rule, an aggregator, a mechanism and an experiment, from the
 registries; the reference of the API, the commands and the JSON; the changelog. The pages are not
@@ -8,7 +8,6 @@ kept in the repository.
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from askwise.lab.results import Results
 from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
+from docs.blocks import ROOT
 from docs.docstrings import markdown, table
 from docs.entries import (
     aggregator_index,
@@ -38,21 +38,13 @@ from docs.entries import (
 )
 from docs.references import api_page, cli_page, json_page
 
-HERE = Path(__file__).resolve().parent
-MARK = "<!-- Written by `python -m docs.generate`: change the code, not this page. -->\n\n"
 
-
-def generate(root: Path = HERE) -> list[Path]:
-    """Write all pages below ``root`` (which holds the hand-written ones); returns them."""
-    for folder in ("policies", "rules", "aggregators", "mechanisms", "reproductions"):
-        shutil.rmtree(root / folder, ignore_errors=True)
-    written = []
+def generate(root: Path) -> None:
+    """Write all pages below ``root``, which holds a copy of the hand-written ones."""
     for name, text in _pages(root):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(MARK + text.strip() + "\n", encoding="utf-8")
-        written.append(path)
-    return written
+        path.write_text(text.strip() + "\n", encoding="utf-8")
 
 
 def _pages(root: Path) -> Iterator[tuple[str, str]]:
@@ -74,7 +66,30 @@ def _pages(root: Path) -> Iterator[tuple[str, str]]:
     yield "reference/api.md", api_page()
     yield "reference/cli.md", cli_page()
     yield "reference/json.md", json_page(root / "reference")
-    yield "changelog.md", (HERE.parent / "CHANGELOG.md").read_text(encoding="utf-8")
+    yield "reference/index.md", reference_index()
+    # It is kept above the documentation.
+    yield "changelog.md", _read(ROOT / "CHANGELOG.md").replace("](docs/", "](")
+
+
+def reference_index() -> str:
+    """What the reference has."""
+    return """# Reference
+
+Written from the code.
+
+- [Policies](../policies/index.md): whom to ask next.
+- [Stopping rules](../rules/index.md): when a task has enough answers.
+- [Aggregators](../aggregators/index.md): what the answer is.
+- [Mechanisms](../mechanisms/index.md): what workers are paid.
+- [Commands](cli.md): what `askwise COMMAND --help` says.
+- [API](api.md): public names, signatures and docstrings.
+- [JSON](json.md): what commands and the service write, as JSON Schema.
+- [Changelog](../changelog.md): what a user would notice.
+"""
+
+
+def _read(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 def reproduction_index(root: Path) -> str:
@@ -214,7 +229,3 @@ def _settings(entry: type[Experiment]) -> str:
         for field in dataclasses.fields(entry)
     ]
     return "Set one with `--set name=value`.\n\n" + table(("name", "default", "meaning"), rows)
-
-
-if __name__ == "__main__":
-    print(f"{len(generate())} pages written to {HERE}")

@@ -197,21 +197,24 @@ def _signature(name: str, thing: Any) -> str:
         if each.kind is each.KEYWORD_ONLY and "*" not in words:
             words.append("*")
         words.append(_parameter(each))
-    returns = "" if found.return_annotation is found.empty else f" -> {found.return_annotation}"
-    if inspect.isclass(thing):
-        returns = ""
+    returns = found.return_annotation
+    said = returns is not found.empty and not inspect.isclass(thing)
+    returns = f" -> {_type_words(returns)}" if said else ""
     line = f"{name}({', '.join(words)}){returns}"
     if len(line) > WIDTH:
         line = f"{name}(\n" + "".join(f"    {word},\n" for word in words) + f"){returns}"
     return f"```python\n{line}\n```"
 
 
+def _type_words(kind: Any) -> str:
+    kind = getattr(kind, "__forward_arg__", kind)
+    return kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
+
+
 def _parameter(each: inspect.Parameter) -> str:
     stars = {each.VAR_POSITIONAL: "*", each.VAR_KEYWORD: "**"}.get(each.kind, "")
-    kind = each.annotation
-    kind = getattr(kind, "__forward_arg__", kind)
-    kind = kind if isinstance(kind, str) else getattr(kind, "__name__", str(kind))
-    text = stars + each.name + ("" if each.annotation is each.empty else f": {kind}")
+    kind = "" if each.annotation is each.empty else f": {_type_words(each.annotation)}"
+    text = stars + each.name + kind
     if each.default is not each.empty:
         default = each.default
         made = dataclasses.is_dataclass(default) or callable(default)

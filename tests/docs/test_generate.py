@@ -1,11 +1,8 @@
-"""The generated pages: made from the registries, and the site builds without a warning."""
+"""The generated pages: made from the registries."""
 
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +16,11 @@ from askwise.lab.results import Results
 from askwise.mechanisms import mechanisms
 from askwise.policies import policies
 from askwise.stopping import stopping
-from docs.blocks import DOCS, ROOT
+from docs.blocks import DOCS
 from docs.entries import ours
 from docs.generate import generate
 from docs.references import api_page, cli_page
+from docs.site import gather
 
 PLACES: Any = {
     "policies": policies,
@@ -36,12 +34,9 @@ PLACES: Any = {
 
 @pytest.fixture(scope="module")
 def site_sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the documentation with its generated pages and nothing left from before."""
+    """The pages of the site, kept and generated."""
     folder = tmp_path_factory.mktemp("docs") / "docs"
-    ignored = shutil.ignore_patterns(*PLACES, "*.py", "__pycache__")
-    shutil.copytree(DOCS, folder, ignore=ignored)
-    (folder / "assets" / "reproductions").mkdir(exist_ok=True)
-    generate(folder)
+    gather(folder)
     return folder
 
 
@@ -180,26 +175,3 @@ def test_every_schema_is_in_the_reference(site_sources: Path) -> None:
     page = (site_sources / "reference" / "json.md").read_text(encoding="utf-8")
     for schema in (DOCS / "reference").glob("*.schema.json"):
         assert f"({schema.name})" in page
-
-
-def test_the_site_builds_without_a_warning_and_loads_nothing_from_elsewhere(
-    site_sources: Path,
-) -> None:
-    settings = site_sources.parent / "mkdocs.yml"
-    settings.write_text(
-        f"INHERIT: {ROOT / 'mkdocs.yml'}\ndocs_dir: docs\nsite_dir: site\n"
-        f"hooks: ['{DOCS / 'site_links.py'}']\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(settings)],
-        env={"NO_MKDOCS_2_WARNING": "1", "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    loading = re.compile(r"<(?:script|img|iframe|link)\b[^>]*(?:src|href)=[\"']?(?:https?:)?//")
-    pages = list((site_sources.parent / "site").rglob("*.html"))
-    assert len(pages) > 25
-    for page in pages:
-        assert not loading.search(page.read_text(encoding="utf-8")), page.name
