@@ -79,6 +79,7 @@ def remove(task: str = argument("TASK", "A task that nobody has answered.")) -> 
 def delete(
     name: str = argument("CAMPAIGN", "A campaign that nobody has answered."),
     store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
 ) -> None:
     """Delete a campaign without answers for good, with its links and webhooks."""
     leave_compiler_out()
@@ -86,7 +87,9 @@ def delete(
 
     with closing(open_store(store)) as opened:
         remove_all(opened, name)
-    if output.for_people():
+    if as_json:
+        output.show_json({"name": name})
+    elif output.for_people():
         print(f"{name} is deleted")
 
 
