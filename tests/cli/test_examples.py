@@ -6,12 +6,14 @@ import json
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from askwise import Campaign
+from askwise.cli import outputs
 from askwise.cli.examples import EXAMPLES
 from askwise.cli.helping import GROUPS
 from tests.auditing.tables import noisy
@@ -209,6 +211,37 @@ def test_an_example_runs_and_prints_json_if_asked_to(
     if has_json(path):
         for text in done.stdout.splitlines() if path == "log" else [done.stdout]:
             json.loads(text)
+
+
+LONG = (
+    *("archive", "backup", "check", "export", "forget", "replay", "restore"),
+    *("aggregate", pytest.param("plan", marks=pytest.mark.slow)),
+)
+"""What may take long. Of lab run, label, warm and demo other tests look at what they say."""
+
+
+@pytest.mark.parametrize("path", LONG)
+def test_what_may_take_long_says_in_a_pipe_what_it_is_doing(
+    path: str, prepared: Path, workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(prepared, workplace, dirs_exist_ok=True)
+    said: list[str] = []
+
+    @contextmanager
+    def speaker(every: float) -> Iterator[Callable[[str], None]]:
+        yield said.append
+
+    monkeypatch.setattr(outputs, "_speaker", speaker)
+    words = shlex.split(EXAMPLES[path][-1])[1:]
+    _done(*words)
+    assert said
+    said.clear()
+    # Once more, on files as they were: with --json not a word.
+    shutil.rmtree(workplace)
+    shutil.copytree(prepared, workplace)
+    monkeypatch.chdir(workplace)
+    _done(*words, "--json")
+    assert said == []
 
 
 @pytest.mark.parametrize("path", sorted(TREE.keys() - NO_JSON))
