@@ -278,6 +278,8 @@ def cli_page() -> str:
 
 
 def _command(command: Any, path: str) -> Iterator[str]:
+    from askwise.cli.examples import EXAMPLES
+
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     options = [each for each in command.params if each.param_type_name == "option"]
     below = getattr(command, "commands", {})
@@ -289,6 +291,7 @@ def _command(command: Any, path: str) -> Iterator[str]:
     yield f"## {path}"
     yield f"```console\n$ {' '.join(words)}\n```"
     yield markdown(command.help or "")
+    yield "\n".join(("```bash", *EXAMPLES[path.removeprefix("askwise").strip()], "```"))
     if below:
         yield table(
             ("command", "what it does"),

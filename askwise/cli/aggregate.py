@@ -140,7 +140,7 @@ def aggregate(
             f"contexts: {made.name!r} has no use for them; leave --contexts out", field="contexts"
         )
     with (
-        progress(quiet=as_json) as tell,
+        progress(quiet=as_json, aloud=False) as tell,
         spoken(quiet=as_json) as say,
         _divided(backend, scheduler) as split,
     ):

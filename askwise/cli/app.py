@@ -15,6 +15,7 @@ from askwise.cli.demo import demo, demo_live
 from askwise.cli.doctor import doctor
 from askwise.cli.errors import Frame
 from askwise.cli.export import export
+from askwise.cli.helping import explain
 from askwise.cli.init import init
 from askwise.cli.label import label
 from askwise.cli.mcp import mcp
@@ -34,30 +35,33 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+SERVING = "Serve, and keep it working"
+LEARNING = "Policies, rules and experiments"
+
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Label": (label, init),
-    "Make and change a campaign": (
-        *(plan, new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
-        *(campaigns.bid, campaigns.top_up, campaigns.close, campaigns.pause, campaigns.resume),
-        *(workers.suspend, workers.reinstate, campaigns.stop, archive.retitle, archive.remove),
-        *(archive.archive, archive.unarchive, archive.delete, archive.forget),
-    ),
+    "Start here": (demo, label, init, doctor),
+    "Plan and create a campaign": (plan, new),
     "Ask and tell": (
         *(ask_tell.ask, ask_tell.tell, ask_tell.revise, ask_tell.withdraw, ask_tell.fail),
         *(ask_tell.truth, ask_tell.set_label),
         *(ask_tell.expire, ask_tell.renew, ask_tell.decline, ask_tell.flag, ask_tell.comment),
     ),
     "Look at a campaign": (
-        *(show.status, results, ask_tell.assignments, show.answers, agreement, workers.workers),
-        *(worker, judges, show.certificate, pilot, show.log, show.explain, export),
+        *(campaigns.list_campaigns, show.status, results, ask_tell.assignments, show.answers),
+        *(agreement, workers.workers, worker, judges, show.certificate, pilot, show.log),
+        *(show.explain, export),
     ),
+    "Change a campaign": (
+        *(campaigns.add, campaigns.leave, campaigns.bid, campaigns.top_up, campaigns.close),
+        *(campaigns.pause, campaigns.resume, workers.suspend, workers.reinstate, campaigns.stop),
+        *(archive.retitle, archive.remove),
+    ),
+    "Put a campaign away": (archive.archive, archive.unarchive, archive.delete, archive.forget),
     "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
-    "Serve": (serve.serve, mcp, demo_live, doctor, warm, backup, restore),
     "Recorded answers": (scores, aggregate, check, certify, replay),
+    SERVING: (serve.serve, mcp, demo_live, warm, backup, restore),
 }
 """Commands by the heading that help shows them below, named as their functions."""
-
-LEARNING = "Policies, rules and experiments"
 
 TAKE_MINUS = ("bid", "bonus", "set-label", "tell", "top-up", "truth")
 """An argument of these may begin with a minus sign and is no option then."""
@@ -90,6 +94,6 @@ def _register() -> None:
 
 
 _register()
-app.add_typer(serve.app, name="keys", rich_help_panel="Serve")
+app.add_typer(serve.app, name="keys", rich_help_panel=SERVING)
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
-app.command(rich_help_panel=LEARNING)(demo)
+explain(app)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from askwise.cli import output
 from askwise.cli.opening import change, leave_compiler_out, open_campaign, open_store, verb
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
+from askwise.cli.outputs import narrated
 
 if TYPE_CHECKING:
     from askwise.campaign import Campaign
@@ -30,13 +31,15 @@ def archive(
     """
     leave_compiler_out()
     found: list[dict[str, Any]] = []
-    for name in names:
-        if to is None:
-            campaign = open_campaign(store, name)
-            campaign.archive()
-            found.append({"name": name, "file": None, "events": campaign.status().seq})
-        else:
-            found.append({"name": name, **_moved(store, name, to)})
+    with narrated(quiet=as_json) as say:
+        for number, name in enumerate(names, start=1):
+            say(f"archiving {name}, {number} of {len(names)}")
+            if to is None:
+                campaign = open_campaign(store, name)
+                campaign.archive()
+                found.append({"name": name, "file": None, "events": campaign.status().seq})
+            else:
+                found.append({"name": name, **_moved(store, name, to)})
     columns: output.Columns = {
         "campaign": "name",
         "file": lambda each: each["file"] or "-",
@@ -79,6 +82,7 @@ def remove(task: str = argument("TASK", "A task that nobody has answered.")) -> 
 def delete(
     name: str = argument("CAMPAIGN", "A campaign that nobody has answered."),
     store: StoreUrl = DEFAULT_STORE,
+    as_json: AsJson = False,
 ) -> None:
     """Delete a campaign without answers for good, with its links and webhooks."""
     leave_compiler_out()
@@ -86,7 +90,9 @@ def delete(
 
     with closing(open_store(store)) as opened:
         remove_all(opened, name)
-    if output.for_people():
+    if as_json:
+        output.show_json({"name": name})
+    elif output.for_people():
         print(f"{name} is deleted")
 
 
@@ -109,7 +115,8 @@ def forget(
     leave_compiler_out()
     from askwise.campaign.forgetting import forget_worker
 
-    with closing(open_store(store)) as opened:
+    with closing(open_store(store)) as opened, narrated(quiet=as_json) as say:
+        say(f"writing the log of {name} anew")
         new = forget_worker(opened, name, worker, time(), pseudonym)
     if as_json:
         output.show_json({"worker": new})

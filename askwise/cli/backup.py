@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, switch
-from askwise.cli.outputs import progress
+from askwise.cli.outputs import narrated, progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ def _bring_back(file: str, store: str, *, as_json: bool) -> None:
     from askwise.campaign.archiving import bring_back
     from askwise.store.backup.file import Counts
 
-    with closing(open_store(store)) as opened:
+    with closing(open_store(store)) as opened, narrated(quiet=as_json) as say:
+        say(f"reading {file}")
         found = bring_back(opened, Path(file))
     _say(file, Counts(1, found.events, found.replies, 0), as_json=as_json)
 

@@ -8,7 +8,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.options import Port, option
-from askwise.cli.outputs import extra, need
+from askwise.cli.outputs import extra, need, spoken
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
 
@@ -44,12 +44,14 @@ def demo(
                 )
             from askwise.demo.market import run_market_demo
 
-            run_market_demo(out, output.console())
+            with spoken() as say:
+                run_market_demo(out, output.console(), say=say)
         else:
             need("judges")
             from askwise.demo.label_demo import SEED, run_label_demo
 
-            run_label_demo(out, output.console(), seed=SEED if seed is None else seed)
+            with spoken() as say:
+                run_label_demo(out, output.console(), seed=SEED if seed is None else seed, say=say)
 
 
 def demo_live(

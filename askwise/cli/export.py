@@ -7,6 +7,7 @@ from pathlib import Path
 from askwise.cli import output
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, option
+from askwise.cli.outputs import narrated
 
 
 def export(
@@ -24,7 +25,9 @@ def export(
     events. Hugging Face's datasets reads the folder.
     """
     campaign = open_campaign(store, name)
-    place = campaign.export(to, file_format)
+    with narrated(quiet=as_json) as say:
+        say(f"writing the tables of {name}")
+        place = campaign.export(to, file_format)
     files = sorted(path.name for path in place.iterdir())
     if as_json:
         output.show_json({"folder": str(place), "files": files})

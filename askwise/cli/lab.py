@@ -99,7 +99,7 @@ def run_experiment(
         from askwise.lab import runner
         from askwise.lab.experiment import with_settings
     experiment = with_settings(name, chosen)
-    with extra(), workshop(out / name) as place, progress() as tell:
+    with extra(), workshop(out / name) as place, progress(quiet=as_json) as tell:
         results = runner.run(
             experiment,
             reps=reps,

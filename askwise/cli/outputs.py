@@ -34,11 +34,8 @@ NEEDS = {
 """What the extras have beyond a plain install."""
 
 
-EVERY = 9.0
-"""Seconds between two lines on what is going on: ten, less what a busy machine may be late."""
-
-OFTEN = 4.0
-"""The same where steps are short, and a command takes tens of seconds."""
+EVERY = 4.0
+"""Seconds between two lines on what is going on, where there is no terminal."""
 
 
 @contextmanager
@@ -176,13 +173,13 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def progress(
-    *, quiet: bool = False, compiles: bool = True, aloud: bool = False
+    *, quiet: bool = False, compiles: bool = True, aloud: bool = True
 ) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar with the time left, on a terminal; elsewhere a line for each thing that is compiled.
+    """A bar with the time left, on a terminal; elsewhere a line every few seconds.
 
-    That takes long and comes first: without a word the command would seem to hang. Where nothing
-    ``compiles``, the compiler is not loaded. With ``aloud`` there is a line every few seconds on
-    what is going on, also where there is no terminal.
+    There is also a line for each thing that is compiled: that takes long and comes first. Where
+    nothing ``compiles``, the compiler is not loaded. A command that has better words than how many
+    of how many tells them by `spoken`, and is not ``aloud`` here.
     """
     if quiet:
         yield lambda what, done, total: None
@@ -190,7 +187,7 @@ def progress(
     if not sys.stderr.isatty():
         with (
             _watched(say_compiling()) if compiles else nullcontext(),
-            _speaker(OFTEN) if aloud else nullcontext(lambda what: None) as say,
+            _speaker(EVERY) if aloud else nullcontext(lambda what: None) as say,
         ):
             yield lambda what, done, total: say(f"{what}: {done} of {total}")
         return
@@ -227,8 +224,7 @@ def progress(
 def spoken(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
     """What is told to it, as a line now and then where there is no terminal to show a bar on.
 
-    A line comes every ten seconds at the latest, also while one step takes longer; a command that
-    ends sooner prints none.
+    The line comes again while one step takes longer; a command that ends sooner prints none.
     """
     if quiet or sys.stderr.isatty():
         yield lambda what: None
@@ -246,7 +242,7 @@ def narrated(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
         with output.console(stderr=True).status("") as shown:
             yield shown.update
     else:
-        with _speaker(OFTEN) as say:
+        with _speaker(EVERY) as say:
             yield say
 
 

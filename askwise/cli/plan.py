@@ -92,7 +92,7 @@ def plan(
     _check_together(given)
     for name in ("out", "as_json"):
         given.pop(name, None)
-    with progress(quiet=as_json, aloud=True) as tell, pages(out) as place:
+    with progress(quiet=as_json) as tell, pages(out) as place:
         if crowds is not None:
             made: Any = _plan_crowds(given, place, tell)
         else:

@@ -74,7 +74,11 @@ def replay(
         "prices": None if prices is None else read_prices(prices),
         "workers": None if workers is None else read_recorded_workers(workers),
     }
-    with progress(quiet=as_json) as tell, spoken(quiet=as_json) as say, pages(out) as place:
+    with (
+        progress(quiet=as_json, aloud=False) as tell,
+        spoken(quiet=as_json) as say,
+        pages(out) as place,
+    ):
         found = replays.replay(table, right, progress=tell, doing=say, **options)
         if place is not None:
             files = {"gold": gold, "contexts": contexts, "prices": prices, "workers": workers}

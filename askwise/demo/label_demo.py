@@ -32,9 +32,18 @@ FILES = ("demo.sqlite", "judges.toml", "labels.csv", "report.html")
 
 
 def run_label_demo(
-    out: Path, console: Console, *, count: int = MESSAGES, budget: str = BUDGET, seed: int = SEED
+    out: Path,
+    console: Console,
+    *,
+    count: int = MESSAGES,
+    budget: str = BUDGET,
+    seed: int = SEED,
+    say: Callable[[str], None] = lambda what: None,
 ) -> DemoSummary:
-    """Label messages in a campaign, hold the labels against other ways, write the files."""
+    """Label messages in a campaign, hold the labels against other ways, write the files.
+
+    What goes on is told to ``say``, for where the console is no terminal and shows no bar.
+    """
     out.mkdir(parents=True, exist_ok=True)
     for leftover in (path for name in FILES for path in out.glob(f"{name}*")):
         leftover.unlink()
@@ -49,11 +58,13 @@ def run_label_demo(
     showing.say(console, showing.HONEST)
     cache: dict[str, str] = {}
     with serving() as servers:
-        with _progress(console, float(budget)) as watch:
+        with _progress(console, float(budget), say) as watch:
             labelled = label_messages(
                 messages, servers, out, cache=cache, watch=watch, seed=seed, budget=budget
             )
-        with console.status("asking everybody about everything, to compare"):
+        comparing = "asking everybody about everything, to compare"
+        say(comparing)
+        with console.status(comparing):
             everybody = ask_everybody(messages, servers, out, cache)
     found = summarise(messages, labelled, everybody)
     labelled.found.write(out / "labels.csv")
@@ -64,7 +75,9 @@ def run_label_demo(
 
 
 @contextmanager
-def _progress(console: Console, budget: float) -> Iterator[Callable[[LabelProgress], None]]:
+def _progress(
+    console: Console, budget: float, say: Callable[[str], None]
+) -> Iterator[Callable[[LabelProgress], None]]:
     """A bar that follows the money."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -78,6 +91,8 @@ def _progress(console: Console, budget: float) -> Iterator[Callable[[LabelProgre
         bar = bars.add_task("pilot", total=budget, answers=0)
 
         def watch(progress: LabelProgress) -> None:
+            spent = f"${progress.spent:.2f} of ${budget:g}"
+            say(f"{progress.phase}: {progress.answers} answers, {spent}")
             bars.update(
                 bar,
                 completed=float(progress.spent),

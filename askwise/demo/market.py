@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,16 @@ POLICIES = (
 METRIC = "share_of_optimum"
 
 
-def run_market_demo(out: Path, console: Console, *, markets: int = MARKETS) -> list[Row]:
+def run_market_demo(
+    out: Path,
+    console: Console,
+    *,
+    markets: int = MARKETS,
+    say: Callable[[str], None] = lambda what: None,
+) -> list[Row]:
     """Run one campaign for each policy and market, print a table, write a page.
+
+    What goes on is told to ``say``, for where the console is no terminal and shows no bar.
 
     The campaigns of the first market live in an SQLite file, are closed half-way and go on from
     the file; the others are in memory.
@@ -60,6 +69,7 @@ def run_market_demo(out: Path, console: Console, *, markets: int = MARKETS) -> l
             best, _ = market.optimum(BUDGET * MICRO)
             store: str | Store = MemoryStore() if number else f"sqlite:///{file}"
             for policy in POLICIES:
+                say(f"market {number + 1} of {markets}: {policy}")
                 log = run_campaign(policy, market, store, seed=SEED + number, reopen=not number)
                 shares[policy].append(earned(log) / best)
                 bars.advance(bar)

@@ -367,7 +367,7 @@ def test_tables_of_workers_and_features_are_checked(
 def test_in_a_pipe_it_says_now_and_then_what_is_going_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(outputs, "OFTEN", 0.001)
+    monkeypatch.setattr(outputs, "EVERY", 0.001)
     said = ""
     with outputs.narrated() as say:
         say("read 12,000,000 labels of labels.csv")

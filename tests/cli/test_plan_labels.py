@@ -101,8 +101,8 @@ def test_a_person_sees_tables(call: Call, monkeypatch: pytest.MonkeyPatch) -> No
 def test_in_a_pipe_it_says_what_it_is_doing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(outputs, "OFTEN", 0.01)
-    with outputs.progress(compiles=False, aloud=True) as tell:
+    monkeypatch.setattr(outputs, "EVERY", 0.01)
+    with outputs.progress(compiles=False) as tell:
         tell("trying budget 8", 3, 10)
         said = ""
         deadline = time.monotonic() + 30

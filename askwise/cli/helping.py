@@ -1,0 +1,94 @@
+"""Help texts that say more than a function's own words: examples, and options by their job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from askwise.cli.examples import EXAMPLES
+
+Groups = dict[str, tuple[str, ...]]
+"""Options of a command by the heading that help shows them below."""
+
+_TASKS = "What is asked"
+_WORKERS = "Who answers"
+_END = "How far it goes"
+_COLUMNS = "Columns of the table"
+_FILES = "What is written"
+
+GROUPS: dict[str, Groups] = {
+    "label": {
+        _TASKS: ("question", "options", "content", "instructions"),
+        _WORKERS: ("judges", "people", "policy", "port"),
+        _END: (
+            *("budget", "target_error", "certify", "by", "escalate", "pilot", "pilot_only", "yes"),
+            "resume",
+        ),
+        _COLUMNS: ("text", "pair", "id", "truth"),
+        _FILES: ("out", "report", "store", "name", "as_json"),
+    },
+    "new": {
+        _TASKS: ("question", "options", "option_", "title", "instructions"),
+        _WORKERS: ("people", "price", "limit", "currency", "judges", "policy"),
+        _END: ("budget", "target_error", "certify", "by", "escalate"),
+        _COLUMNS: ("text", "id", "kind", "truth"),
+        "Gold questions": (
+            *("gold", "qualify", "pass_share", "unpaid", "gold_rate", "warn_below", "pause_below"),
+        ),
+    },
+    "plan": {
+        "What is known": ("answers", "gold", "truths", "correlation", "family_correlation"),
+        "What is wanted": ("options", "tasks", "target_error", "budget", "lever", "policy"),
+        "A certificate": ("certify", "confidence", "by", "audits"),
+        "Questions to crowds": ("crowds", "questions", "rule", "horizon"),
+        "The simulation": ("runs", "seed"),
+        _FILES: ("out", "as_json"),
+    },
+    "serve": {
+        "Where it is": ("store", "host", "port", "workers", "address", "proxies"),
+        "What workers may do": ("most_out", "lease", "revise_within"),
+        "What it calls": ("judges", "private_judges", "private_hooks", "secret"),
+    },
+    "aggregate": {
+        "How": ("method", "settings", "duplicates", "backend", "scheduler"),
+        "What else is known": ("gold", "learn_from", "contexts", "workers", "features"),
+        _FILES: ("out", "workers_out", "page", "as_json"),
+    },
+}
+"""Of commands with many options; those that are not named stay below "Options"."""
+
+
+def explain(app: typer.Typer, path: tuple[str, ...] = ()) -> None:
+    """Give every command of an application its examples, and many options their headings."""
+    app.info.epilog = _epilog(path)
+    for each in app.registered_commands:
+        name = each.name or each.callback.__name__.replace("_", "-")  # type: ignore[union-attr]
+        each.epilog = _epilog((*path, name))
+        if not path and name in GROUPS:
+            each.cls = _grouped(GROUPS[name])
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        assert group.name
+        group.epilog = _epilog((*path, group.name))
+        explain(group.typer_instance, (*path, group.name))
+
+
+def _epilog(path: tuple[str, ...]) -> str:
+    """Examples as help shows them: paragraphs, as lines of one would be joined."""
+    return "\n\n".join(("Examples:", *EXAMPLES[" ".join(path)]))
+
+
+def _grouped(groups: Groups) -> type[TyperCommand]:
+    """The class of a command whose options stand below these headings."""
+    panels = {name: panel for panel, names in groups.items() for name in names}
+
+    class Grouped(TyperCommand):
+        def __init__(self, *words: Any, **settings: Any) -> None:
+            super().__init__(*words, **settings)
+            for each in self.params:
+                if each.name in panels:
+                    each.rich_help_panel = panels[each.name]  # type: ignore[attr-defined]
+
+    return Grouped
