@@ -79,13 +79,33 @@ test-bounds: .venv/.ready
 	ASKWISE_JIT= NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CHECKED)/$$sum" \
 		$(PYTEST) $(call MARKED,checked) $(GROUPS) -m "$(CHECK)"
 
-test-slow: .venv/.ready ## run every test, the slow ones too
+# What passed is on record, by the sources that it passed at: a run that was ended, or that failed,
+# goes on where it was. FRESH=1 begins anew.
+SLOW := .pytest_cache/slow
+RECORD = -p tests.resuming --record $(SLOW)/$(1).jsonl
+PARTS := plain compiled bounds
+
+test-slow: .venv/.ready ## run every test, the slow ones too; goes on where it was (FRESH=1: anew)
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
 	@$(GET_MODEL)
-	@HYPOTHESIS_PROFILE=slow $(PYTEST) $(SPREAD) -m "not compiled"
-	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call MARKED,compiled) $(SPREAD) -m compiled
-	@$(MAKE) test-bounds CHECK=checked GROUPS="$(SPREAD)"
+	@$(if $(FRESH),rm -rf $(SLOW))
+	@failed=; for part in $(PARTS); do $(MAKE) test-slow-$$part || failed="$$failed $$part"; done; \
+	echo "== the slow suite"; $(BIN)/python -m tests.resuming $(PARTS:%=$(SLOW)/%.jsonl); \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+
+.PHONY: test-slow-plain test-slow-compiled test-slow-bounds
+test-slow-plain: .venv/.ready
+	@echo "== all tests, without the compiler"
+	@HYPOTHESIS_PROFILE=slow $(PYTEST) $(call RECORD,plain) $(SPREAD) -m "not compiled"
+
+test-slow-compiled: .venv/.ready
+	@echo "== what is about compiling, the slow tests too"
+	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call RECORD,compiled) \
+		$(call MARKED,compiled) $(SPREAD) -m compiled
+
+test-slow-bounds: .venv/.ready
+	@$(MAKE) test-bounds CHECK=checked GROUPS="$(SPREAD) $(call RECORD,bounds)"
 
 lint: .venv/.ready ## check style, format, types, the direction of imports, and that tests are found
 	@$(MAKE) -j $(JOBS) --output-sync lint-types lint-rest lint-tests
