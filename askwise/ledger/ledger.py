@@ -499,7 +499,7 @@ class Ledger:
             self._grow_rows(("cells",), most, blank=np.empty)
 
     def room_for_plan(self, rows: int) -> None:
-        """Make sure that a decision of so many rows fits."""
+        """Make sure that a decision of this many rows fits."""
         if rows > len(self.book.plan):
             self._grow_rows(("plan", "odds"), rows)
 
@@ -574,5 +574,5 @@ def _scale(problem: Problem) -> Array:
 
 
 def _spare(rows: int) -> int:
-    """Spare capacity for so many rows in use."""
+    """Spare capacity for this many rows in use."""
     return max(_SMALLEST, rows // 4)
