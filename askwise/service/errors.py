@@ -15,7 +15,7 @@ from askwise.service.logs import without_secrets
 log = logging.getLogger("askwise.service")
 
 LONGEST = 1000
-"""Characters of a message, at the most: it may name a value that somebody sent."""
+"""The most characters of a message: it may name a value that somebody sent."""
 
 
 CODES: dict[Reason, str] = {

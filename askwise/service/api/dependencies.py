@@ -172,7 +172,7 @@ def _paging(**shape: Any) -> Provided:
 
     def part(
         service: Serving,
-        limit: Annotated[int, Field(ge=1, description="Entries, at the most.")] = 100,
+        limit: Annotated[int, Field(ge=1, description="The most entries to return.")] = 100,
         after: Annotated[str, place] = "",
     ) -> Paging:
         most = service.settings.largest_page

@@ -89,7 +89,7 @@ def cents(amount: Decimal) -> str:
 
 
 def money(amount: Decimal | None) -> str:
-    """An exact amount, with two decimals at the least.
+    """An exact amount, with two decimals at least.
 
     Examples
     --------

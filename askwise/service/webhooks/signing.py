@@ -19,7 +19,7 @@ from pathlib import Path
 from askwise.core.errors import InvalidParameter
 
 SHORTEST = 32
-"""Characters of a service's secret, at the least."""
+"""The fewest characters of a service's secret."""
 
 
 @dataclass(frozen=True)
