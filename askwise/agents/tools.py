@@ -17,7 +17,7 @@ from askwise.core.choices import Batch, Done
 from askwise.core.errors import InvalidProblem, UnknownName
 
 LONGEST_WAIT = 60.0
-"""Seconds that a tool waits at the most: agents give up on longer calls."""
+"""Seconds that a tool waits at most: agents give up on longer calls."""
 
 MOST_LABELS = 200
 """Labels in one reply: what an agent reads fills its context."""

@@ -43,12 +43,12 @@ T = TypeVar("T")
 FIRST_SNAPSHOT = 1024
 """Snapshots are taken at this position and each time the log has grown by a quarter.
 
-So a start folds a fifth of the log at the most. As the positions grow geometrically, all snapshots
+So a start folds a fifth of the log at most. As the positions grow geometrically, all snapshots
 together cost five times the last one: still so much for each answer, whatever their number.
 """
 
 LARGEST_GROUP = 256
-"""Writes in one transaction, at the most: the last of them waits for the work of all."""
+"""The most writes in one transaction: the last of them waits for the work of all."""
 
 ATTEMPTS = 3
 """How often long work is done before its transaction; another process came first each time."""

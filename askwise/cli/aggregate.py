@@ -42,7 +42,7 @@ class AggregateBackend(StrEnum):
 
 
 FEW = 2_000
-"""Up to so many answers, plain Python is faster than loading the compiler."""
+"""Up to this many answers, plain Python is faster than loading the compiler."""
 
 ALL = "all"
 

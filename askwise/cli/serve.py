@@ -43,7 +43,7 @@ def serve(
         "", "HOSTS", "Proxies whose word on a request's origin is taken, comma-separated."
     ),
     most_out: int = option(
-        3, "N", "How many questions a worker's link or token may have out at a time."
+        3, "N", "How many questions a worker's link or token may hold at a time."
     ),
     lease: float = option(
         3600.0,

@@ -84,7 +84,7 @@ class CertifyTerms:
         return float(sure)
 
     def kept_back(self, money: int) -> int:
-        """How many of so many micro-units are kept back for audits."""
+        """How much of an amount, in micro-units, is kept back for audits."""
         return money * self.share_units // SHARE_UNIT
 
     def to_json(self) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class StoreError(AskwiseError, code="store_error"):
 
 
 MANY = 1000
-"""Names that are compared, at the most; it may be done while others wait."""
+"""The most names that are compared; it may be done while others wait."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
