@@ -147,7 +147,7 @@ def _show_worker(found: WorkerReport) -> None:
 
 
 def judges(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Show the models among the workers, beside people and together."""
+    """Show the models among the workers: against people, and together."""
     found = open_campaign(store, name).judges()
     panel = None if found.panel is None else found.panel.effective
     if as_json:
