@@ -22,7 +22,7 @@ class CertifyTerms:
     error : float
         The share of certified labels that may be wrong.
     confidence : float
-        How sure the statement is to be.
+        Confidence of the statement.
     by : sequence of str
         The trusted workers who audit. They are kept for that: the policy does not ask them.
     share : float

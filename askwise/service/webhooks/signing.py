@@ -47,7 +47,7 @@ class SigningSecret:
         if len(text) < SHORTEST:
             raise InvalidParameter(
                 f"secret in {file} has {len(text)} characters: write {SHORTEST} random ones or "
-                "more into it, or let askwise serve make the file",
+                "more into it, or let askwise serve create the file",
                 field="secret",
             )
         return cls(text)

@@ -293,5 +293,5 @@ class Webhooks:
 
 def _unknown_hook(id: str) -> UnknownName:
     return UnknownName(
-        f"hook {id!r} is not known: see the list of hooks", field="hook", reason="unknown_hook"
+        f"hook {id!r} is not known: see the list of webhooks", field="hook", reason="unknown_hook"
     )

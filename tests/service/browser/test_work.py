@@ -231,7 +231,7 @@ def test_a_question_whose_time_is_over_says_so_and_may_still_be_answered(
     browser.shows("The time for this question is up", "#said")
     browser.look("late", schemes=("light",))
     answer(browser, 1, "1")
-    browser.shows("was still taken")
+    browser.shows("was still accepted")
     assert campaign.answers()[0].value == "yes"
 
 

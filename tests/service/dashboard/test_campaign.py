@@ -51,7 +51,7 @@ def test_pausing_resuming_and_stopping(site: Site) -> None:
     reply = site.send(form_of(site.page("/dashboard/cats"), "/pause"))
     assert (reply.status_code, campaign.status().state) == (303, "paused")
     page = site.page(reply.headers["location"])
-    assert "Paused: nothing is handed out" in page
+    assert "Paused: nobody is asked" in page
     reply = site.send(form_of(page, "/resume"))
     assert (reply.status_code, campaign.status().state) == (303, "running")
     confirm = form_of(site.page("/dashboard/cats/stop"), "/stop")
