@@ -120,6 +120,7 @@ lint-rest: .venv/.ready
 	@echo "== ruff format";  $(BIN)/ruff format --check --quiet . || { echo "run: make format"; exit 1; }
 	@echo "== lint-imports"; $(BIN)/lint-imports --no-logo
 	@echo "== floor plan";   $(BIN)/python scripts/floor_plan.py > /dev/null || { $(BIN)/python scripts/floor_plan.py | tail -3; exit 1; }
+	@echo "== prose";        $(BIN)/python scripts/prose.py
 
 # What pytest has rewritten here, the processes of a test run need not each rewrite once more.
 lint-tests: .venv/.ready

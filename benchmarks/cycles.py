@@ -144,7 +144,7 @@ class CountingSqlite(SqliteStore):
 
 @dataclass
 class Crowd:
-    """So many clients at one campaign, each in a thread, each with one request at a time."""
+    """This many clients at one campaign, each in a thread, each with one request at a time."""
 
     store: CountingMemory | CountingSqlite
     clients: int
@@ -169,7 +169,7 @@ class Crowd:
         self.begun, self.spent = self.store.transactions, 0.0
 
     def run(self, length: float) -> None:
-        """Let all of them ask and answer for so many seconds."""
+        """Let all of them ask and answer for this many seconds."""
         until = time.perf_counter() + length
         threads = [
             threading.Thread(target=self._client, args=(until,)) for _ in range(self.clients)
@@ -198,7 +198,7 @@ class Crowd:
         return 2 * len(self.times) / (self.store.transactions - self.begun)
 
     def quantile(self, share: float) -> str:
-        """Milliseconds that this share of the cycles took at the most."""
+        """Milliseconds that this share of the cycles took at most."""
         return quantity(1e3 * sorted(self.times)[int(share * (len(self.times) - 1))])
 
 

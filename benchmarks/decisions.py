@@ -45,7 +45,7 @@ LAWS = {
     "mixtures": lambda size: float(USUAL["workers"] * size + _mixtures(size)),
 }
 STATED = {"tasks": "log N", "workers": "K log K", "options": "n"}
-"""What a decision costs at the most, unless a policy says otherwise."""
+"""What a decision costs at most, unless a policy says otherwise."""
 
 OTHERWISE = {
     # "Whom to ask about what" is drawn from all pairs that are left.

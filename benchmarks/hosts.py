@@ -29,7 +29,7 @@ MOST_CPU = 1.25
 
 @dataclass
 class Placement:
-    """Campaigns of its own, the hosts that serve them, and what was measured, an entry a round."""
+    """Its campaigns, the hosts that serve them, and what was measured, an entry per round."""
 
     name: str
     hosts: list[Server]

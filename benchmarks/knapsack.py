@@ -21,7 +21,7 @@ from benchmarks.markets import market_of, problem_of
 from benchmarks.timing import in_turns, quantity, ratio, table
 
 WORKERS = 20
-# Budget, the dearest price of a market for it, and how long the paper's own run took.
+# Budget, the highest price of a market for it, and how long the paper's own run took.
 CASES = ((30_000, 100, "1 hour"), (100_000, 200, "not at all"))
 EXACT, GREEDY = "bounded-kube", "simplified-bounded-kube"
 SAMPLES = 12

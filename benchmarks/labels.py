@@ -29,7 +29,7 @@ CONTEXTS = 100
 CROWD = 100
 """Workers while tasks grow."""
 ANSWERS = 2
-"""Answers a task."""
+"""Answers per task."""
 
 
 class Drawn(NamedTuple):
@@ -53,7 +53,7 @@ WORLD = Drawn(*draws.stream(1, draws.WORLD, 0))
 
 
 def problem_of(tasks: int, workers: int, budget: int) -> Problem:
-    """So many tasks in a hundred contexts."""
+    """This many tasks in a hundred contexts."""
     return make_problem(
         workers=[{"id": f"w{at}", "price": 1} for at in range(workers)],
         tasks=[{"id": f"t{at}", "context": f"c{at % CONTEXTS}"} for at in range(tasks)],
@@ -109,7 +109,7 @@ def growth(quick: bool) -> None:
             "relative",
             "wanted",
             "met",
-            "bytes an answer",
+            "bytes per answer",
         ],
         rows,
     )
@@ -169,7 +169,7 @@ def pauses(quick: bool) -> None:
 
 def main(quick: bool = False) -> None:
     """Run all."""
-    print(f"labelling, {CONTEXTS} contexts, {ANSWERS} answers a task")
+    print(f"labelling, {CONTEXTS} contexts, {ANSWERS} answers per task")
     growth(quick)
     crowds(quick)
     pauses(quick)

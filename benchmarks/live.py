@@ -72,7 +72,7 @@ def seconds(work: Iterator[None], items: int, clock: Callable[[], float]) -> flo
 
 
 def serve(directory: str, length: float) -> None:
-    """Answer each policy named on the input with a round of so many seconds."""
+    """Answer each policy named on the input with a round of this many seconds."""
     bare = commits(Path(directory, f"bare-{os.getpid()}.sqlite"))
     runs: dict[str, tuple[Iterator[None], Iterator[None]]] = {}
     for line in sys.stdin:

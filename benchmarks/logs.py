@@ -47,14 +47,14 @@ class Recorded:
     outcome: Outcome
 
     def position(self, answers: int) -> int:
-        """How long the log is after so many answers."""
+        """How long the log is after this many answers."""
         ledger = self.outcome.ledger
         if answers >= self.outcome.answers:
             return ledger.seq
         return int(ledger.book.assignments[answers, c.SEQ]) - 2
 
     def write(self, store: Portable, answers: int) -> None:
-        """Create the campaign with the log of its first so many answers."""
+        """Create the campaign with the log of its first answers."""
         source = islice(rows_of(self.outcome, self.spec), self.position(answers))
         store.fill(chain([Head(NAME, 0.0, self.spec.to_json())], source))
 
@@ -62,7 +62,7 @@ class Recorded:
 def record(
     policy: str, answers: int, tasks: int | None = None, named: dict[str, object] | None = RULE
 ) -> Recorded:
-    """Let the lab run a campaign of about so many answers, and leave money for more."""
+    """Let the lab run a campaign of about this many answers, and leave money for more."""
     tasks = tasks or max(100, int(answers * TASKS_PER_ANSWER))
     crowd = Labellers(np.linspace(0.55, 0.95, WORKERS), np.full(WORKERS, 1_000_000, np.int64))
     problem = crowd.problem(tasks, 10 * answers, answers * 1_000_000, repeat=False)

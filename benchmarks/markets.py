@@ -15,5 +15,5 @@ def market_of(workers: int, cap: int = 100, seed: int = 1) -> Market:
 
 
 def problem_of(market: Market, dollars: int) -> Problem:
-    """The campaign of an employer with so many dollars."""
+    """The campaign of an employer with this many dollars."""
     return market.problem(dollars * MICRO)

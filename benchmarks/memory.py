@@ -19,7 +19,7 @@ def main(quick: bool) -> None:
     rows = []
     first = 0.0
     for wanted in ANSWERS:
-        # The budget that buys about so many answers.
+        # The budget that buys about this many answers.
         dollars = 10_000
         while True:
             problem = problem_of(market, dollars)

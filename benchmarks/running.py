@@ -33,7 +33,7 @@ ITEMS = 2_000
 POLICIES = ("random-pairs", "hem")
 PRICE = {"input": "0.15", "output": "0.60"}
 BUSY, CPU = 0.9, 8.0
-"""What is wanted: the share of the clock at least, milliseconds a call at the most."""
+"""What is wanted: the share of the clock at least, milliseconds per call at most."""
 
 _STUB = f"""
 import sys

@@ -133,7 +133,7 @@ def create(server: Server, name: str, policy: str) -> None:
 
 @dataclass
 class Figures:
-    """What was measured of one service at one number of clients, an entry a round."""
+    """What was measured of one service at one number of clients, an entry per round."""
 
     rate: list[float] = field(default_factory=list)
     middle: list[float] = field(default_factory=list)

@@ -46,7 +46,7 @@ def load(
     length: float,
     alternate: bool = False,
 ) -> None:
-    """Let so many clients ask and answer for so many seconds; print what they saw."""
+    """Let this many clients ask and answer for this many seconds; print what they saw."""
     common = f"Host: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n".encode()
     tail = b"/answer HTTP/1.1\r\n" + common
     tail += b'Content-Type: application/json\r\nContent-Length: 15\r\n\r\n{"value":"yes"}'

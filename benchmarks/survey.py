@@ -1,4 +1,4 @@
-"""Surveys: answers a second in the compiled runner, and live on ten or ten thousand questions."""
+"""Surveys: answers per second in the compiled runner, and live on ten or ten thousand questions."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _compiled(quick: bool) -> None:
                 *(want(faster, least=15.0) if name == LISTS else ["", ""]),
             ]
         )
-    header = ["", "answers a question", "error", "answers/s", "askwise is", "wanted", "met"]
+    header = ["", "answers per question", "error", "answers/s", "askwise is", "wanted", "met"]
     table(header, rows)
 
 

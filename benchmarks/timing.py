@@ -15,7 +15,7 @@ def in_turns(
     rounds: int,
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, list[float]]:
-    """Time the contenders A B C, A B C, ...; returns seconds a unit, one entry a round.
+    """Time the contenders A B C, A B C, ...; returns seconds per unit, one entry per round.
 
     ``clock`` is the process's CPU time, which a loaded machine distorts least; give
     ``time.perf_counter`` where waiting (for a disk) is part of the work.

@@ -1,6 +1,6 @@
 """The pages that follow from the code; ``docs.site`` puts them beside those that are kept.
 
-One page a policy, a stopping rule, an aggregator, a mechanism and an experiment, from the
+One page per policy, stopping rule, aggregator, mechanism and experiment, from the
 registries; the reference of the API, the commands and the JSON; the changelog. The pages are not
 kept in the repository.
 """

@@ -17,7 +17,7 @@ KEPT = HERE / "assets" / "savings.json"
 PICTURE = HERE / "assets" / "savings.svg"
 
 BUDGETS = (1.0, 2.0, 3.0, 5.0)
-"""Answers a task."""
+"""Answers per task."""
 
 WAYS = {
     "hem": "askwise",
@@ -27,7 +27,7 @@ WAYS = {
 
 
 def measure(folder: str) -> dict[str, Any]:
-    """The mean accuracy of each way over the sets that have five answers a task."""
+    """The mean accuracy of each way over the sets that have five answers per task."""
     from askwise.lab.experiment import experiments
     from askwise.lab.runner import run
 

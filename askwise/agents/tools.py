@@ -17,7 +17,7 @@ from askwise.core.choices import Batch, Done
 from askwise.core.errors import InvalidProblem, UnknownName
 
 LONGEST_WAIT = 60.0
-"""Seconds that a tool waits at the most: agents give up on longer calls."""
+"""Seconds that a tool waits at most: agents give up on longer calls."""
 
 MOST_LABELS = 200
 """Labels in one reply: what an agent reads fills its context."""
@@ -57,7 +57,7 @@ class WorkerShape(_Shape):
     family: str | None = Field(
         None, description="A name shared by workers that err together, such as one model's prompts."
     )
-    trusted: bool = Field(False, description="Whether their answers are taken for the truth.")
+    trusted: bool = Field(False, description="Whether their answers are taken as the truth.")
 
 
 class GuessedShape(WorkerShape):
@@ -72,7 +72,7 @@ class CertifyShape(_Shape):
     """What is to be certified of the labels."""
 
     error: float = Field(gt=0, lt=1, description="The share of labels that may be wrong.")
-    confidence: float = Field(0.9, gt=0, lt=1, description="How sure the statement is to be.")
+    confidence: float = Field(0.9, gt=0, lt=1, description="Confidence of the statement.")
     by: list[str] = Field(min_length=1, description="The trusted workers who audit.")
 
 
@@ -283,7 +283,9 @@ class Toolbox:
     def get_questions(
         self,
         campaign: Campaign,
-        workers: Annotated[list[str], Field(min_length=1, description="Who is there to answer.")],
+        workers: Annotated[
+            list[str], Field(min_length=1, description="The workers who are available.")
+        ],
         limit: Annotated[int, Field(ge=1, le=20)] = 1,
     ) -> dict[str, Any]:
         """Take questions for workers whose answers you will bring. RESERVES their prices."""

@@ -194,7 +194,7 @@ def _sorted(
         rows: Any = slice(None) if order is None else order[here]
         some, who, said = tasks[rows] - first, workers[rows], labels[rows]
         if (last - first) * crowd * options < _ROOM:
-            # One number an answer: sorting those is several times faster than sorting rows.
+            # One number per answer: sorting those is several times faster than sorting rows.
             keys = (some.astype(np.int64) * crowd + who) * options + said
             keys.sort()
             keys, found[1, here] = np.divmod(keys, options)

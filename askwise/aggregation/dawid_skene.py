@@ -147,7 +147,7 @@ def expect(part: TaskPart, table: Array, log_prior: Array, chances: Array, compa
     """E-step: write the posteriors.
 
     Returns counts and sums by them, the logarithm of the evidence and, if asked to compare, by
-    how much a probability has changed at the most.
+    how much a probability has changed at most.
     """
     answers = part.answers
     last = table.copy() if compare else table
@@ -212,7 +212,7 @@ class DawidSkene(Iterative, Partitioned):
     Assumes that a worker errs in the same way on all tasks of a class, independent of others.
     Needs a few answers of each worker in each class to learn their matrix.
 
-    Not for many classes and few answers a worker: ``one-coin`` has one number to learn for
+    Not for many classes and few answers per worker: ``one-coin`` has one number to learn for
     each worker instead of a matrix.
 
     References

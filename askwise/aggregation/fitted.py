@@ -63,9 +63,9 @@ class Fitted:
     ----------
     probabilities : array, tasks x classes
         Of each class; every row sums to 1.
-    right : array, one entry a worker
+    right : array, one entry per worker
         How many of their answers are right: a sum of probabilities.
-    counts : array of int, one entry a worker
+    counts : array of int, one entry per worker
         How many answers they gave.
     iterations : int
         How many it took.

@@ -105,7 +105,7 @@ class Glad(Iterative):
 
     Assumes that workers err evenly, and that an able worker is better at every task.
 
-    Not for few answers a task: its difficulty is then a guess. Not for speed: it is the
+    Not for few answers per task: its difficulty is then a guess. Not for speed: it is the
     slowest method here.
 
     References

@@ -29,7 +29,7 @@ class HemAggregator(Iterative, Partitioned):
     Parameters
     ----------
     max_iterations : int
-        The most rounds of EM. With contexts it runs twice, so many rounds at the most each time.
+        The most rounds of EM. With contexts it runs twice, this many rounds at most each time.
     tolerance : float
         It stops when no probability changes by more.
     temper : float, optional
@@ -123,7 +123,7 @@ def count_due(part: TaskPart, table: Array, beliefs: hem.SkillBeliefs, here: Arr
 
 
 def judge(part: TaskPart, table: Array, beliefs: hem.SkillBeliefs, here: Array) -> Tally:
-    """E-step: write the posteriors; returns by how much one has changed at the most."""
+    """E-step: write the posteriors; returns by how much one has changed at most."""
     classes = table.shape[1]
     foretold = np.zeros((len(here) if classes <= hem.MANY else 0, classes, classes))
     held, logs = beliefs._replace(posterior=table), np.zeros(classes)

@@ -180,7 +180,7 @@ def vote_again(
     """E-step: write the posteriors.
 
     Returns what the M-step needs of them, their entropy and, if asked to compare, by how much a
-    probability has changed at the most.
+    probability has changed at most.
     """
     last = table.copy() if compare else table
     entropy = vote_by_odds(part.answers, log_prior, log_odds, table)

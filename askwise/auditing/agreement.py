@@ -187,7 +187,7 @@ def _more(agreed: int, tasks: int, at_least: float, confidence: float) -> int | 
 
 
 def _shown(agreed: Array, tasks: Array, at_least: float, confidence: float) -> Array:
-    """Whether so many would agree with a probability of 1 - confidence at most if fewer did."""
+    """Whether this many would agree with a probability of at most 1 - confidence if fewer did."""
     return (agreed > 0) & (
         scipy.special.betainc(np.maximum(agreed, 1), tasks - agreed + 1, at_least)
         <= 1.0 - confidence

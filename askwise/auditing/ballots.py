@@ -56,7 +56,7 @@ class Ballots:
     order_names : tuple of str
         Empty without orders.
     human_tasks, humans, human_labels : arrays of int
-        One entry for each answer of a person, one a person and task.
+        One entry for each answer of a person, one per person and task.
     repeated_answers, elsewhere : int
         Answers left out: further ones of a person to a task; those to tasks without a verdict.
     sources : Sources
@@ -138,7 +138,7 @@ class Ballots:
 
     @cached_property
     def votes(self) -> Array:
-        """One vote a judge and task, tasks x labels."""
+        """One vote per judge and task, tasks x labels."""
         found = np.zeros((len(self.task_names), len(self.label_names)))
         for ballot in self.ballots:
             found[ballot.tasks, ballot.labels] += ballot.shares

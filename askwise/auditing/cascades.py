@@ -1,4 +1,4 @@
-"""The cheap judge first, the dear one when unsure: what that would cost at the same error."""
+"""The cheap judge first, the expensive one when unsure: what that would cost at the same error."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SPLITS = 5
 """Times that tasks are split in half, another way each time."""
 
 LEAST_TASKS = 40
-"""Below so many tasks a half is too small to choose by."""
+"""Below this many tasks a half is too small to choose by."""
 
 UNTIL = (0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99, 0.995, 0.999, 0.9999)
 """How sure the weights may have to be before nobody else is asked."""
@@ -196,7 +196,7 @@ def cascade(
     """Find the cheapest cascade that errs no more than asking all judges, and measure it.
 
     Judges vote with weights, the log-odds that they are right. The best of them by weight are
-    asked, the cheap before the dear and the better before the worse, until the leading label is
+    asked, cheap before expensive and better before worse, until the leading label is
     sure enough against the second. How many judges, and how sure, is chosen where it costs least
     among those that err no more than all judges together, by the same weights.
 

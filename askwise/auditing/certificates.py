@@ -248,7 +248,7 @@ def _check_order(climb: Climb, wrong: Mapping[int, bool]) -> None:
     drawn = climb.drawn
     if len(wrong) > drawn.audits:
         raise InvalidAnswer(
-            f"{len(wrong):,} audits, and the draw is for {drawn.audits:,} at the most: leave the "
+            f"{len(wrong):,} audits, and the draw is for {drawn.audits:,} at most: leave the "
             "later ones out, or draw anew",
             field="audits",
         )

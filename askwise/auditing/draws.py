@@ -55,7 +55,7 @@ class AuditDraw:
     ranks : array of int
         The place of each of them by score, 0 for the surest; ties are broken at random.
     sizes : tuple of int
-        Each set holds so many of the surest labels.
+        Each set holds this many of the surest labels.
     digest : str
         Of tasks, labels and scores: they must not change after the draw.
     """
@@ -143,7 +143,7 @@ def draw(
         Whether labels that are not certified will be replaced by answers of the trusted source; the
         statement is then about all labels.
     at_once : bool
-        Whether all audits are made before anybody looks: the first so many tasks, whatever they
+        Whether all audits are made before anybody looks: this many, from the first, whatever they
         show. Otherwise audits are made one after the other and end when they can't show more,
         which certifies more labels with as many audits.
 
@@ -291,7 +291,7 @@ def digest_of(labels: Labels) -> str:
 
 
 def smallest_set(tasks: int, error: float) -> tuple[int, int]:
-    """The size of the first set of so many labels, and the fewest errors that make it false.
+    """The size of the first set of this many labels, and the fewest errors that make it false.
 
     Examples
     --------

@@ -99,7 +99,7 @@ def _smallest(wrong: int, tasks: int, bad: int, delta: float) -> int:
 
 
 def _chance(wrong: int, tasks: int, bad: int, audits: int) -> float:
-    """The probability of at most so many wrong ones among the audits."""
+    """The probability of at most this many wrong ones among the audits."""
     counts = np.arange(max(0, audits + bad - tasks), min(wrong, bad, audits) + 1)
     ways = _ways(bad, counts) + _ways(tasks - bad, audits - counts) - _ways(tasks, audits)
     return float(np.exp(ways).sum())

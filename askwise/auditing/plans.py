@@ -2,7 +2,7 @@
 
 With escalation the trusted source answers the audits and all labels that are not certified. Few
 audits certify few labels; many cost more than they save. The best number depends on how many
-labels are wrong and how well scores rank them, which nobody knows before the audits. So the plan
+labels are wrong and how well scores rank them, which is unknown before the audits. So the plan
 takes the mean over what may be (:data:`WRONG`, :data:`RANKED`). A bad guess makes delivery cost
 more; the statement keeps its confidence whatever the number is.
 """
@@ -59,7 +59,7 @@ class AuditPlan:
     def why(self) -> str:
         """The plan in words."""
         return (
-            f"{self.audits:,} audits at the most make delivery cheapest where nothing is known of "
+            f"{self.audits:,} audits at most make delivery cheapest where nothing is known of "
             f"the labels: the trusted source is expected to give about {self.expected:,.0f} "
             f"answers for {self.tasks:,} tasks, audits included. Fewer audits leave more "
             "labels to be replaced; more cost more than they save."
@@ -109,7 +109,7 @@ def plan_audits(tasks: int, *, error: float = 0.05, confidence: float = 0.9) -> 
 
 
 def expected_answers(tasks: int, error: float, confidence: float, audits: int) -> float:
-    """Answers of the trusted source that a draw for so many audits is expected to need."""
+    """Answers of the trusted source that a draw for this many audits is expected to need."""
     shares = np.append(np.arange(1, int(1 / FINE_STEP)) * float(FINE_STEP), 1.0)
     wrong = np.array([rate * shares**power for rate in WRONG for power in RANKED])
     kept = _certified(shares, wrong, tasks, error, confidence, audits)

@@ -14,7 +14,7 @@ from askwise.auditing.panels import PanelCard
 from askwise.auditing.people import PeopleCard
 
 FEW = 30
-"""Below so many tasks with answers of people a normal interval is too narrow."""
+"""Below this many tasks with answers of people a normal interval is too narrow."""
 
 NAMED = 5
 """Names in a sentence; of others it is said how many there are."""

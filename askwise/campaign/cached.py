@@ -16,7 +16,7 @@ from askwise.store import Snapshot, Store
 FIRST_SNAPSHOT = 1024
 """Snapshots are taken at this position and each time the log has grown by a quarter.
 
-So a start folds a fifth of the log at the most. As the positions grow geometrically, all snapshots
+So a start folds a fifth of the log at most. As the positions grow geometrically, all snapshots
 together cost five times the last one: still so much for each answer, whatever their number.
 """
 

@@ -85,7 +85,7 @@ class Block:
 
     @property
     def share_right(self) -> float:
-        """The share of the certified labels that are right, at the least."""
+        """At least this share of the certified labels is right."""
         size = self.climb.size
         allowed = self.drawn.too_many(size) - 1
         return 1.0 - allowed / size if self.drawn.escalate else float(1 - exactly(self.drawn.error))
@@ -249,7 +249,7 @@ def freeze_draw(
     Parameters
     ----------
     labels : dict of int to int
-        The option of each task that is labelled and whose truth nobody knows.
+        The option of each task that is labelled and whose truth is unknown.
     seed : int
         Of the draw.
     """

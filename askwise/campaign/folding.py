@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from askwise.campaign.state import CampaignState
 
 STRETCH = 50_000
-"""Events that are read and folded at a time, at the most."""
+"""The most events that are read and folded at a time."""
 
 LONG = 2_000
 """Events from which on it pays to load the loop of a policy from the cache."""
@@ -48,7 +48,7 @@ _loaded: set[Callable[..., None]] = set()
 
 
 def pays(state: CampaignState, count: int) -> bool:
-    """Whether so many events are better folded in one loop: if that is compiled already."""
+    """Whether this many events are better folded in one loop: if that is compiled already."""
     policy = state.spec.policy
     if not isinstance(policy, KernelPolicy) or not state.in_kernels:
         return False

@@ -1,4 +1,4 @@
-"""What a worker who asks for themselves may hold: so many questions, for so long."""
+"""What a worker who asks for themselves may hold: how many questions, and for how long."""
 
 from dataclasses import dataclass
 

@@ -17,7 +17,7 @@ from askwise.ledger.entries import REVISES
 from askwise.store import Snapshot, Store
 
 APART = 256
-"""Events between two checkpoints, at the least."""
+"""The fewest events between two checkpoints."""
 
 
 class Renamed(Exception):
@@ -107,7 +107,7 @@ class Loader:
         return loaded
 
     def catch_up(self, state: CampaignState, upto: int | None = None) -> None:
-        """Fold the events that a state has not folded yet, so many at a time."""
+        """Fold the events that a state has not folded yet, this many at a time."""
         for columns in self._stretches(state.seq, upto):
             self.refuse_renamed(columns)
             folding.fold(state, columns)
@@ -134,7 +134,7 @@ class Loader:
             bound = first
 
     def _stretches(self, after: int, upto: int | None) -> Iterator[EventColumns]:
-        """The events from ``after`` on, so many at a time."""
+        """The events from ``after`` on, this many at a time."""
         while True:
             end = after + folding.STRETCH
             columns = self.store.columns(self.name, after, end if upto is None else min(end, upto))

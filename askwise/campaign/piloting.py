@@ -174,7 +174,7 @@ def draw_pilot(terms: PilotTerms, ledger: Ledger, seed: int) -> dict[str, Any] |
 
 
 def size_of(terms: PilotTerms, ledger: Ledger, tasks: int) -> tuple[int, PilotCut | None]:
-    """How many of so many tasks a pilot has, and what makes them fewer than were asked for."""
+    """How many of these tasks a pilot has, and what makes them fewer than were asked for."""
     book, budget = ledger.book, ledger.total(c.BUDGET)
     price = int(book.workers[[ledger.worker_at(each) for each in terms.workers], c.PRICE].sum())
     paid_for = MOST_TASKS if budget == NO_CAP else affordable_tasks(budget, price)

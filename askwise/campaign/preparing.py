@@ -56,7 +56,7 @@ class PreparingCampaign(ReadableCampaign):
     """
 
     def submit(self, write: PreparedWrite[Any], waiter: object) -> None:
-        """Queue a write and return at once; the crew tells ``waiter`` what came of it."""
+        """Queue a write and return at once; the crew tells ``waiter`` the result."""
         self._writer.submit(write, waiter)
 
     def asking(

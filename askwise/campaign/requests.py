@@ -1,4 +1,4 @@
-"""Writes that wait for a transaction: what is to be done, and what came of it."""
+"""Writes that wait for a transaction: what is to be done, and the result."""
 
 import copy
 import json
@@ -65,7 +65,7 @@ def _taken() -> threading.Lock:
 
 @dataclass(eq=False)
 class Request:
-    """One write: what is to be done, and once it is ``done`` what came of it."""
+    """One write: what is to be done, and the result once it is ``done``."""
 
     write: PreparedWrite[Any]
     waiter: Any = None
@@ -79,7 +79,7 @@ class Request:
     """Released once it is answered, or has to lead: so each thread is woken once, for a reason."""
 
     def succeed(self, found: Any) -> None:
-        """Note what came of it."""
+        """Note the result."""
         self.done, self.found, self.error = True, found, None
 
     def fail(self, error: Exception) -> None:
@@ -91,7 +91,7 @@ class Request:
         self.done, self.found, self.error = False, None, None
 
     def result(self) -> Any:
-        """What came of it, or the error raised."""
+        """The result; raises the error if there is one."""
         error, self.error = self.error, None
         if error is not None:
             try:
@@ -149,7 +149,7 @@ def check_key(key: str) -> None:
 
 
 def interrupted() -> StoreError:
-    """Build the error for a write of which nobody knows whether it was done."""
+    """Build the error for a write that may or may not have been done."""
     words = "the write was interrupted: look up the key, or read the log, before you retry"
     return errors.in_doubt(words)
 

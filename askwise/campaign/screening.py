@@ -80,7 +80,7 @@ class Screening:
         self._key = draws.stream(seed, draws.SCREENING, 0)
 
     def unqualified(self, ledger: Ledger) -> Array:
-        """Who has to qualify before ordinary work, a cell a worker."""
+        """Who has to qualify before ordinary work, a cell per worker."""
         rows = ledger.book.workers[: ledger.total(c.WORKERS)]
         if not self.terms.qualify:
             return np.zeros(len(rows), bool)

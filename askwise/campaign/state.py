@@ -178,7 +178,7 @@ class CampaignState:
     # Who is here.
 
     def available(self, offered: Iterable[str] | None = None) -> Array:
-        """Who can be asked, a cell a worker: everyone who joined, or those of them on offer.
+        """Who can be asked, a cell per worker: everyone who joined, or those of them on offer.
 
         Those who are suspended, or have to qualify first, can't be.
         """
@@ -188,13 +188,13 @@ class CampaignState:
         return here
 
     def joined(self) -> Array:
-        """Who joined and has not left, a cell a worker, without those kept for audits."""
+        """Who joined and has not left, a cell per worker, without those kept for audits."""
         rows = self.ledger.book.workers[: self.ledger.total(c.WORKERS)]
         found: Array = rows[:, c.JOINED].astype(np.int8)
         return found
 
     def present(self, offered: Iterable[str] | None = None) -> Array:
-        """Who joined and is not suspended, a cell a worker, of all or of those on offer."""
+        """Who joined and is not suspended, a cell per worker, of all or of those on offer."""
         ledger, joined = self.ledger, self.joined()
         joined[ledger.standings.suspended()] = 0
         if offered is None:
@@ -204,7 +204,7 @@ class CampaignState:
         return mask
 
     def auditors(self, offered: Iterable[str] | None = None) -> Array:
-        """Who can be asked for audits, a cell a worker: everyone who is here, or those on offer."""
+        """Who can be asked for audits, a cell per worker: everyone present, or those on offer."""
         ledger = self.ledger
         here = (ledger.book.workers[: ledger.total(c.WORKERS), c.AUDITS] == 1).astype(np.int8)
         here[ledger.standings.suspended()] = 0
@@ -267,7 +267,7 @@ class CampaignState:
         return self.ledger.title or (content.title if content is not None else None) or None
 
     def settled(self) -> Array:
-        """Whether each task has its answer, a cell a task: nobody has to be asked about it again.
+        """Whether each task has its answer, a cell per task: nobody has to be asked about it again.
 
         It is closed, as it is once its label was set, its truth was told, or the policy is as sure
         of it as was wanted.

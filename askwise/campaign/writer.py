@@ -40,7 +40,7 @@ from askwise.store import Reply, Store
 T = TypeVar("T")
 
 LARGEST_GROUP = 256
-"""Writes in one transaction, at the most: the last of them waits for the work of all."""
+"""The most writes in one transaction: the last of them waits for the work of all."""
 
 ATTEMPTS = 3
 """How often long work is done before its transaction; another process came first each time."""

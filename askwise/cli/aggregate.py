@@ -42,7 +42,7 @@ class AggregateBackend(StrEnum):
 
 
 FEW = 2_000
-"""Up to so many answers, plain Python is faster than loading the compiler."""
+"""Up to this many answers, plain Python is faster than loading the compiler."""
 
 ALL = "all"
 
@@ -59,13 +59,13 @@ def aggregate(
     method: str = option(
         "dawid-skene",
         "LABEL",
-        "How: NAME or NAME(KEY=VALUE), see aggregators; or all, to compare them.",
+        "Aggregator: NAME or NAME(KEY=VALUE), see aggregators; or all, to compare them.",
     ),
     settings: list[str] | None = option(
-        None, "KEY=VALUE", "Set a parameter of the method (repeat it).", "--set"
+        None, "KEY=VALUE", "Set a parameter of the method (repeatable).", "--set"
     ),
     gold: Path | None = option(
-        None, "FILE", "True labels (task, label) to measure the accuracy with; not learned."
+        None, "FILE", "True labels (task, label) to measure accuracy with, not to learn from."
     ),
     learn_from: Path | None = option(None, "FILE", "True labels (task, label) to learn from."),
     contexts: Path | None = option(
@@ -82,16 +82,19 @@ def aggregate(
     duplicates: str = option(
         "keep",
         "WHAT",
-        "If a worker answered a task more than once: keep, drop (the first counts) or refuse.",
+        "Repeated answers of a worker to a task: keep, drop (the first counts) or refuse.",
     ),
     out: Path | None = option(None, "FILE", "Write task, label and confidence there."),
     workers_out: Path | None = option(None, "FILE", "Write the quality of each worker there."),
     page: Path | None = option(None, "DIR", "Write report.html, figure.png and figure.svg there."),
     backend: Annotated[
-        AggregateBackend, typer.Option(help="Where to compute: this process, or a Dask cluster.")
+        AggregateBackend,
+        typer.Option(help="Where to compute: in this process or on a Dask cluster."),
     ] = AggregateBackend.local,
     scheduler: str | None = option(
-        None, "ADDRESS", "Of the cluster, with --backend dask; without it one is started here."
+        None,
+        "ADDRESS",
+        "Address of the cluster, with --backend dask; by default one is started here.",
     ),
     as_json: AsJson = False,
 ) -> None:

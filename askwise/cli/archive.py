@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 def archive(
-    names: list[str] = argument("CAMPAIGN...", "Campaigns of which nothing is out."),
+    names: list[str] = argument("CAMPAIGN...", "Campaigns without open assignments."),
     to: Path | None = option(
         None, "DIR", "Also move the logs to Parquet files in this directory; stopped ones only."
     ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
-    """Put campaigns away: they are not listed and can't be changed until unarchive.
+    """Archive campaigns: they are not listed and can't be changed until unarchived.
 
     With --to the log leaves the store as well. A file is read back and folded to the same state
     before anything is removed. The store keeps the name, a summary and where the file is; restore
@@ -60,23 +60,23 @@ def _moved(store: str, name: str, to: Path) -> dict[str, Any]:
 
 @verb("{name} is in use again")
 def unarchive() -> None:
-    """Take a campaign up again that was archived; restore does it for one in a file."""
+    """Reopen an archived campaign; for one in a file, use restore."""
 
 
 @change
 def retitle(
     campaign: Campaign,
     key: str | None,
-    title: str = argument("TITLE", 'What to call it; "" for the title that it was created with.'),
+    title: str = argument("TITLE", 'The new title; "" for the original one.'),
 ) -> str:
-    """Call a campaign something else; its name stays."""
+    """Change a campaign's title; its name stays."""
     campaign.retitle(title or None, key)
     return f"{campaign.name} is called {campaign.status().title or campaign.name}"
 
 
 @verb("{task} is removed")
 def remove(task: str = argument("TASK", "A task that nobody has answered.")) -> None:
-    """Take a task out of a campaign; what is out of it is released."""
+    """Remove a task from a campaign; its open assignments are released."""
 
 
 def delete(
@@ -84,7 +84,7 @@ def delete(
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
-    """Delete a campaign without answers for good, with its links and webhooks."""
+    """Permanently delete a campaign without answers, with its links and webhooks."""
     leave_compiler_out()
     from askwise.campaign.forgetting import delete as remove_all
 
@@ -98,10 +98,8 @@ def delete(
 
 def forget(
     name: str = argument("CAMPAIGN", "The campaign."),
-    worker: str = argument("WORKER", "The worker, by the id that goes."),
-    pseudonym: str | None = option(
-        None, "NAME", "What to call them; made up if it is not given.", "--as"
-    ),
+    worker: str = argument("WORKER", "The worker's present id."),
+    pseudonym: str | None = option(None, "NAME", "The pseudonym; made up by default.", "--as"),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:

@@ -37,7 +37,7 @@ def ask(
     name: Name,
     limit: int = option(1, "N", "The most assignments to hand out."),
     workers: list[str] | None = option(
-        None, "ID", "Who is available (repeat it); everyone who joined by default.", "--worker"
+        None, "ID", "Who is available (repeatable); everyone who joined by default.", "--worker"
     ),
     key: Key = None,
     store: StoreUrl = DEFAULT_STORE,
@@ -61,7 +61,7 @@ def ask(
 
 
 def assignments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Show what is out: handed out, neither answered nor released."""
+    """Show open assignments: handed out, neither answered nor released."""
     found = open_campaign(store, name).assignments()
     output.show_objects(found, as_json, COLUMNS, nothing="nothing is out")
 
@@ -73,12 +73,12 @@ def tell(
     assignment: AssignmentId,
     value: str = argument("VALUE", "A number, or an option's name."),
     cost: str | None = option(
-        None, "AMOUNT", "What it cost; the price it was asked at by default, its ceiling."
+        None, "AMOUNT", "What it cost; by default the price, which is its ceiling."
     ),
     probabilities: list[str] | None = option(
         None,
         "OPTION=P",
-        "How sure the source was of an option (repeat it); they sum to 1.",
+        "How sure the source was of an option (repeatable); they sum to 1.",
         "--probability",
     ),
     rationale: str | None = option(None, "TEXT", "Why, in up to 10,000 characters."),
@@ -106,14 +106,14 @@ def revise(
     probabilities: list[str] | None = option(
         None,
         "OPTION=P",
-        "How sure the source is of an option now (repeat it); they sum to 1.",
+        "How sure the source is of an option now (repeatable); they sum to 1.",
         "--probability",
     ),
     rationale: str | None = option(None, "TEXT", "Why, in up to 10,000 characters."),
     reference: Reference = None,
     by: str | None = option(None, "NAME", "Who changes it; your name on this machine by default."),
 ) -> str:
-    """Change an answer; it counts as if it had been given so from the start."""
+    """Change an answer; the new one counts as if it had been given in the first place."""
     campaign.revise(
         assignment,
         _answer(campaign, value),
@@ -131,10 +131,10 @@ def withdraw(
     campaign: Campaign,
     key: str | None,
     assignment: AssignmentId,
-    why: str = argument("WHY", "Why the answer is taken back."),
+    why: str = argument("WHY", "Why the answer is withdrawn."),
     by: str | None = option(None, "NAME", "Who does it; your name on this machine by default."),
 ) -> str:
-    """Take an answer back: there is no vote, and what was paid stays paid."""
+    """Withdraw an answer: it no longer counts, and what was paid stays paid."""
     campaign.withdraw(assignment, why, by=signed(by), key=key)
     return f"the answer to {assignment} is withdrawn"
 
@@ -145,10 +145,10 @@ def fail(
     key: str | None,
     assignment: AssignmentId,
     why: str = argument("WHY", f"Why there is no answer: {', '.join(FAILURES)}."),
-    cost: str = option("0", "AMOUNT", "What it cost nevertheless."),
+    cost: str = option("0", "AMOUNT", "What the call cost anyway."),
     reference: Reference = None,
 ) -> str:
-    """Hand in that a call brought no answer; the pair is not offered again."""
+    """Report that a call gave no answer; the worker is not asked about the task again."""
     campaign.fail(assignment, check_failure(why), cost, reference, key)
     return f"{assignment} has failed: {why}"
 
@@ -203,7 +203,7 @@ def expire(assignment: AssignmentId) -> None:
 
 @verb("the lease of {assignment} begins anew")
 def renew(assignment: AssignmentId) -> None:
-    """Begin the lease of an assignment that is out anew."""
+    """Restart the lease of an open assignment."""
 
 
 @verb("{assignment} is turned down")

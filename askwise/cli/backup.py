@@ -59,11 +59,13 @@ def backup(
 
 
 def restore(
-    file: str = argument("FILE", "A file that backup or archive wrote; - is a backup's input."),
+    file: str = argument(
+        "FILE", "A file that backup or archive wrote; - reads a backup from standard input."
+    ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
-    """Fill an empty store from a backup, wholly or not at all.
+    """Fill an empty store from a backup, completely or not at all.
 
     The file is checked before anything is written, and each campaign's log is folded before it is
     kept. It may be of another kind of store: this is also the way from SQLite to PostgreSQL and

@@ -28,7 +28,7 @@ COLUMNS: output.Columns = {
 
 
 def list_campaigns(
-    archived: bool = switch("--archived", "List those that were archived instead."),
+    archived: bool = switch("--archived", "List archived campaigns instead."),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
@@ -83,10 +83,10 @@ def add(
     campaign: Campaign,
     key: str | None,
     workers: list[str] | None = option(
-        None, "FIELDS", "A worker: id=ann,price=0.05,limit=3 (repeat it).", "--worker"
+        None, "FIELDS", "A worker: id=ann,price=0.05,limit=3 (repeatable).", "--worker"
     ),
     tasks: list[str] | None = option(
-        None, "FIELDS", "A task: id=t7,context=cats, or just its id (repeat it).", "--task"
+        None, "FIELDS", "A task: id=t7,context=cats, or just its id (repeatable).", "--task"
     ),
     file: Path | None = option(None, "MORE.toml", "TOML with [[workers]] and [[tasks]]."),
 ) -> str:
@@ -105,16 +105,16 @@ def add(
 
 
 @verb("{worker} has left")
-def leave(worker: str = argument("WORKER", "Who leaves.")) -> None:
-    """Let a worker go; what they have out is released."""
+def leave(worker: str = argument("WORKER", "The worker who leaves.")) -> None:
+    """Remove a worker; their open assignments are released."""
 
 
 @verb("{worker} has bid")
 def bid(
-    worker: str = argument("WORKER", "Who bids."),
+    worker: str = argument("WORKER", "The worker who bids."),
     amount: str = argument("AMOUNT", "Their price for an answer."),
 ) -> None:
-    """Name a worker's price, in place of the one before; the first ask closes the bidding."""
+    """Set a worker's price, replacing the one before; the first ask closes the bidding."""
 
 
 @verb("{amount} added to the budget")
@@ -129,12 +129,12 @@ def pause() -> None:
 
 @verb("{name} goes on")
 def resume() -> None:
-    """Go on after pause."""
+    """Continue after a pause."""
 
 
 @verb("{name} is stopped")
 def stop() -> None:
-    """End a campaign for good; answers to what is out are still taken."""
+    """End a campaign for good; open assignments may still be answered."""
 
 
 @verb("{task} is closed")

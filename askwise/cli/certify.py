@@ -20,7 +20,7 @@ def certify(
     labels: Path = argument(
         "LABELS",
         "A table with the columns task, label and score (or confidence): higher is surer. What "
-        "aggregate --out writes will do.",
+        "aggregate --out writes works.",
     ),
     draw: int | None = option(
         None,
@@ -29,31 +29,31 @@ def certify(
         "may be left out: the number that is expected to cost least is planned.",
     ),
     error: float | None = option(
-        None, "SHARE", "The share of wrong labels that is allowed; 0.05 unless given."
+        None, "SHARE", "Share of labels that may be wrong; 0.05 by default."
     ),
     confidence: float | None = option(
-        None, "SHARE", "How sure the statement is to be; 0.9 unless given."
+        None, "SHARE", "Confidence of the statement; 0.9 by default."
     ),
-    seed: int | None = option(None, "S", "Of the draw; a random one unless given."),
+    seed: int | None = option(None, "S", "Seed of the draw; random by default."),
     escalate: bool = switch(
         "--escalate",
         "Labels that are not certified will be replaced by answers of the trusted source: the "
         "statement is about all labels.",
     ),
     at_once: bool = switch(
-        "--at-once", "All N audits are made before anybody looks, rather than one after the other."
+        "--at-once", "Make all N audits before looking at any, rather than one after the other."
     ),
-    out: Path | None = option(None, "FILE", "Where the draw goes."),
+    out: Path | None = option(None, "FILE", "Write the draw here."),
     draw_file: Path | None = option(None, "FILE", "The draw, as --draw wrote it."),
     audit: Path | None = option(
         None,
         "FILE",
         "What the trusted source said (task, label): an empty label counts as an error.",
     ),
-    next_ones: int | None = option(None, "N", "Name the next tasks to audit.", "--next"),
+    next_ones: int | None = option(None, "N", "Print the next tasks to audit.", "--next"),
     as_json: AsJson = False,
 ) -> None:
-    """Say of labels that at most a given share is wrong, by audits of tasks drawn at random.
+    """Certify that at most a given share of labels is wrong, by audits of tasks drawn at random.
 
     First draw, then audit in the order that --next gives, then read the statement. The statement
     assumes nothing about those who gave the labels.

@@ -45,27 +45,29 @@ def check(
         None, "COLUMN", "The column of VERDICTS that names the order in which a task was shown."
     ),
     workers: Path | None = option(
-        None, "FILE", "A table worker,price and perhaps kind,family; without it a verdict costs 1."
+        None,
+        "FILE",
+        "A table worker,price and optionally kind,family; without it a verdict costs 1.",
     ),
     epsilon: float = option(
         0.1,
         "SHARE",
-        "What a judge may be worse by than a person: 0.2 for experts, 0.15 if skilled, 0.1 for a "
+        "How much worse than a person a judge may be: 0.2 for experts, 0.15 if skilled, 0.1 for a "
         "crowd.",
     ),
-    confidence: float = option(0.9, "SHARE", "Of certificates."),
+    confidence: float = option(0.9, "SHARE", "Confidence of certificates."),
     at_least: float | None = option(
         None,
         "SHARE",
         "For CI: exit with 1 unless every judge agrees with people on this share of the tasks or "
         "more, with 95% confidence.",
     ),
-    judge: str | None = option(None, "NAME", "The one judge whom --at-least is about."),
+    judge: str | None = option(None, "NAME", "The judge that --at-least applies to."),
     seed: Seed = 0,
     out: Path | None = option(None, "DIR", "Write check.json, report.html and its figures there."),
     as_json: AsJson = False,
 ) -> None:
-    """Measure judges against people: how right they are, alone and together."""
+    """Measure judges against people: how accurate they are, alone and together."""
     from askwise.auditing import Sources, agreements, held
     from askwise.auditing import check as run
     from askwise.data import read_recorded_workers

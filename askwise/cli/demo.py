@@ -28,7 +28,7 @@ def demo(
             "market: six policies spend a budget on freelancers of unknown quality."
         ),
     ] = Shown.labels,
-    out: Path = option(Path("demo-out"), "DIR", "Where the files go."),
+    out: Path = option(Path("demo-out"), "DIR", "Write the files here."),
     seed: int | None = option(None, "S", "Random seed of the messages; 1 by default."),
 ) -> None:
     """Run a demonstration on this machine and write its report."""
@@ -56,8 +56,8 @@ def demo(
 
 def demo_live(
     port: Port = 8000,
-    speed: float = option(20.0, "N", "How many times faster than people."),
-    tasks: int = option(120, "N", "How many messages there are to sort."),
+    speed: float = option(20.0, "N", "How many times faster than people answer."),
+    tasks: int = option(120, "N", "Number of messages to sort."),
 ) -> None:
     """Serve a campaign that judges, people and an expert answer while you watch, until Ctrl-C."""
     if not 0 < speed <= 10_000:

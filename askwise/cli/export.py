@@ -12,9 +12,9 @@ from askwise.cli.outputs import narrated
 
 def export(
     name: Name,
-    to: Path = option(..., "DIR", "A folder that is not there yet, or is empty."),
+    to: Path = option(..., "DIR", "A new or empty folder."),
     file_format: str = option(
-        "parquet", "FORMAT", "Of the tables: parquet, csv or jsonl.", "--format"
+        "parquet", "FORMAT", "Format of the tables: parquet, csv or jsonl.", "--format"
     ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,

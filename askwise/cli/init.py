@@ -21,7 +21,7 @@ ENDPOINT, KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 
 
 def init(
-    directory: Path = option(Path(), "DIR", "Where the files go.", "--dir"),
+    directory: Path = option(Path(), "DIR", "Write the files here.", "--dir"),
 ) -> None:
     """Write the files of a labelling job from your answers to a few questions."""
     for name in (QUESTION, JUDGES, PEOPLE):

@@ -75,21 +75,21 @@ def show_experiment(name: Name, as_json: AsJson = False) -> None:
 def run_experiment(
     name: Name,
     reps: int | None = option(
-        None, "N", "Replications of each point; the experiment's own number by default."
+        None, "N", "Replications per point; the experiment's own number by default."
     ),
     seed: Seed = 0,
     jobs: int | None = option(
-        None, "J", "Processes at a time; one a core by default. The numbers do not depend on it."
+        None, "J", "Number of processes; one per core by default. Results do not depend on it."
     ),
     settings: list[str] | None = option(
-        None, "KEY=VALUE", "Set a parameter of the experiment (repeat it).", "--set"
+        None, "KEY=VALUE", "Set a parameter of the experiment (repeatable).", "--set"
     ),
-    out: Path = option(Path("lab-out"), "DIR", "Results go to DIR/NAME."),
+    out: Path = option(Path("lab-out"), "DIR", "Write the results to DIR/NAME."),
     backend: Annotated[
         Backend, typer.Option(help="This machine (loky), or a cluster.")
     ] = Backend.loky,
     scheduler: str | None = option(
-        None, "ADDRESS", "Of a dask or ray cluster; without it one is started here."
+        None, "ADDRESS", "Address of a Dask or Ray cluster; by default one is started here."
     ),
     as_json: AsJson = False,
 ) -> None:

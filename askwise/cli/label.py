@@ -46,44 +46,46 @@ def label(
         None, "FILE.toml", "Question, options with meanings, instructions, examples, in one file."
     ),
     instructions: Path | None = option(None, "FILE.md", "How to judge, in Markdown."),
-    judges: Path | None = option(None, "judges.toml", "Models and programs that are called."),
+    judges: Path | None = option(None, "judges.toml", "Models and programs that answer."),
     people: Path | None = option(
-        None, "people.csv", "Who answers on a page: a table id,price and perhaps limit."
+        None, "people.csv", "People who answer on a page: a table id,price and optionally limit."
     ),
     budget: str | None = option(None, "MONEY", "The most that is spent."),
     target_error: float | None = option(
-        None, "SHARE", "The share of labels that may be wrong: stop when that is reached."
+        None, "SHARE", "Share of labels that may be wrong; stops when it is reached."
     ),
     certify: float | None = option(
-        None, "CONFIDENCE", "Certify the target by random audits, with this confidence: 0.9."
+        None, "CONFIDENCE", "Certify the target by random audits with this confidence, such as 0.9."
     ),
-    by: list[str] | None = option(None, "WHO", "Who of the people audits (repeat it)."),
+    by: list[str] | None = option(None, "WHO", "Person who audits (repeatable)."),
     escalate: bool = switch("--escalate", "Let auditors replace labels that can't be certified."),
-    policy: str = option("auto", "POLICY", "Decides who is asked next."),
+    policy: str = option("auto", "POLICY", "Policy that decides whom to ask next."),
     pilot: int | None = option(
-        None, "N", "Items that are put to every judge first: 30, if not given; 0 for none."
+        None, "N", "Items put to every judge first; 30 by default, 0 for none."
     ),
     pilot_only: bool = switch("--pilot-only", "Stop after the pilot."),
     text: list[str] | None = option(
-        None, "COLUMN", "The column that is shown (repeat it); found if not given."
+        None, "COLUMN", "Column to show (repeatable); guessed by default."
     ),
     pair: str | None = option(
         None, "A,B", "Two columns to compare; the first two options name them."
     ),
     id: str | None = option(None, "COLUMN", "The column of ids."),
     truth: str | None = option(None, "COLUMN", "The column that holds the truth of some items."),
-    out: Path = option(Path("labels.csv"), "FILE", "Where labels go: .csv, .jsonl or .parquet."),
+    out: Path = option(
+        Path("labels.csv"), "FILE", "Write the labels here: .csv, .jsonl or .parquet."
+    ),
     report: Path | None = option(
-        None, "FILE.html", "Where the report goes; report.html beside the labels by default."
+        None, "FILE.html", "Write the report here; by default report.html next to the labels."
     ),
     store: str | None = option(
-        None, "URL", "Where the campaign is kept; beside the labels, in .sqlite, by default."
+        None, "URL", "Store of the campaign; by default an .sqlite file next to the labels."
     ),
-    name: str = option("label", "NAME", "What the campaign is called there."),
-    port: int = option(8000, "PORT", "Where the pages of people are served; 0 takes a free one."),
+    name: str = option("label", "NAME", "Name of the campaign in the store."),
+    port: int = option(8000, "PORT", "Port for people's pages; 0 takes a free one."),
     seed: int | None = option(None, "S", "Random seed."),
     yes: bool = switch("--yes", "Spend without asking first."),
-    resume: bool = switch("--resume", "Go on with what was begun; repeats the command."),
+    resume: bool = switch("--resume", "Continue the interrupted job with the same options."),
     as_json: AsJson = False,
 ) -> None:
     """Label a file of items with models and people, within a budget."""

@@ -1,4 +1,4 @@
-"""What ``askwise label`` shows: the order and its cost, how far it is, what came of it."""
+"""What ``askwise label`` shows: the order and its cost, its progress, the result."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _sentence(progress: LabelProgress) -> str:
 
 
 def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
-    """What came of it."""
+    """Show the result."""
     say = money_in(found.currency)
     print(f"{words.headline(found)} ({words.ended(found.end)})")
     print(f"confidence: {words.confidences(found)}")

@@ -12,7 +12,7 @@ KEY = "ASKWISE_KEY"
 
 
 def mcp(
-    url: str = option("http://127.0.0.1:8000", "URL", "The service."),
+    url: str = option("http://127.0.0.1:8000", "URL", "URL of the service."),
     budget: str | None = option(
         None, "AMOUNT", "The most that the agent may put into campaigns; without it, nothing."
     ),

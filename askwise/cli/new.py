@@ -27,39 +27,39 @@ NOT_OF_TABLES = ("source", "name", "store", "as_json")
 
 def new(
     source: Path = argument(
-        "FILE", "What is labelled (CSV, TSV, JSON Lines or Parquet), or a campaign as TOML."
+        "FILE", "Items to label (CSV, TSV, JSON Lines or Parquet), or a campaign as TOML."
     ),
     question: str | None = option(None, "TEXT", "What is asked about each item."),
     options: str | None = option(None, "A,B[,C]", "The possible answers."),
     option_: Annotated[
         list[str] | None,
         typer.Option(
-            "--option", metavar="NAME:WHEN", help="An answer and when to choose it (repeat it)."
+            "--option", metavar="NAME:WHEN", help="An answer and when to choose it (repeatable)."
         ),
     ] = None,
     title: str = option("", "TEXT", "What the campaign is about, in a few words."),
     instructions: Path | None = option(None, "FILE.md", "How to judge, in Markdown."),
     people: str | None = option(
-        None, "ANN,BEN", "Who answers: names, or a table id,price and perhaps limit."
+        None, "ANN,BEN", "People who answer: names, or a table id,price and optionally limit."
     ),
-    price: str = option("", "MONEY", "What an answer is paid, of people without a price."),
-    limit: str = option("", "N", "How many answers each may give, of people without a limit."),
+    price: str = option("", "MONEY", "Price of an answer, for people without one."),
+    limit: str = option("", "N", "How many answers a person may give, for people without a limit."),
     judges: Path | None = option(None, "judges.toml", "Models and programs that answer."),
     budget: str | None = option(None, "MONEY", "The most that is spent."),
-    currency: str = option("", "CODE", "What prices are in, as EUR."),
+    currency: str = option("", "CODE", "Currency of the prices, such as EUR."),
     target_error: float | None = option(
-        None, "SHARE", "The share of labels that may be wrong: stop when that is reached."
+        None, "SHARE", "Share of labels that may be wrong; stops when it is reached."
     ),
     certify: float | None = option(
-        None, "CONFIDENCE", "Certify the target by random audits, with this confidence: 0.9."
+        None, "CONFIDENCE", "Certify the target by random audits with this confidence, such as 0.9."
     ),
-    by: list[str] | None = option(None, "WHO", "Who of the people audits (repeat it)."),
+    by: list[str] | None = option(None, "WHO", "Person who audits (repeatable)."),
     escalate: bool = switch("--escalate", "Let auditors replace labels that can't be certified."),
     text: list[str] | None = option(
-        None, "COLUMN", "The column that is shown (repeat it); found if not given."
+        None, "COLUMN", "Column to show (repeatable); guessed by default."
     ),
     id: str | None = option(None, "COLUMN", "The column of ids."),
-    kind: str | None = option(None, "COLUMN", "The column that says of which kind an item is."),
+    kind: str | None = option(None, "COLUMN", "Column that says what kind of item it is."),
     truth: str | None = option(None, "COLUMN", "The column that holds the truth of some items."),
     gold: Path | None = option(
         None, "FILE", "Gold questions: a table like FILE with a truth for each item."
@@ -67,18 +67,20 @@ def new(
     qualify: int | None = option(
         None, "N", "How many gold questions a new person answers first; 0 for none."
     ),
-    pass_share: float | None = option(None, "SHARE", "The share of those that must be right."),
-    unpaid: bool = switch("--unpaid", "Do not pay the answers of the qualification."),
-    gold_rate: float | None = option(None, "SHARE", "The share of later questions that are gold."),
+    pass_share: float | None = option(None, "SHARE", "Share of those that must be right."),
+    unpaid: bool = switch("--unpaid", "Do not pay for answers to qualification questions."),
+    gold_rate: float | None = option(None, "SHARE", "Share of later questions that are gold."),
     warn_below: float | None = option(
-        None, "SHARE", "Warn people whose accuracy on gold questions is surely below this."
+        None, "SHARE", "Warn people whose accuracy on gold questions is clearly below this."
     ),
     pause_below: float | None = option(
-        None, "SHARE", "Pause people whose accuracy on gold questions is surely below this."
+        None, "SHARE", "Pause people whose accuracy on gold questions is clearly below this."
     ),
-    policy: str = option("auto", "POLICY", "Decides who is asked next."),
+    policy: str = option("auto", "POLICY", "Policy that decides whom to ask next."),
     seed: int | None = option(None, "S", "Random seed."),
-    name: str | None = option(None, "NAME", "Its name; by default as in the TOML, or the table's."),
+    name: str | None = option(
+        None, "NAME", "Name of the campaign; by default as in the TOML file, or the table's name."
+    ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from askwise.store import Store
 
 LONG = 5_000
-"""From so many events on, folding them in plain Python costs more than importing Numba and loading
+"""From this many events on, folding in plain Python costs more than importing Numba and loading
 what ``askwise warm`` compiled."""
 
 _BEFORE = (Parameter("name", Parameter.POSITIONAL_OR_KEYWORD, annotation=Name),)

@@ -41,7 +41,7 @@ Key = Annotated[
     str | None,
     typer.Option(
         metavar="KEY",
-        help="A name for this write of your own: a retry with the same key changes nothing.",
+        help="Your own name for this write: a retry with the same key changes nothing.",
     ),
 ]
 Reference = Annotated[
@@ -49,5 +49,5 @@ Reference = Annotated[
     typer.Option(metavar="TEXT", help="Such as a model's request id, in up to 500 characters."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, for programs.")]
-Seed = Annotated[int, typer.Option(metavar="S", help="Of all draws.")]
-Port = Annotated[int, typer.Option(metavar="PORT", help="Listen here; 0 takes a free one.")]
+Seed = Annotated[int, typer.Option(metavar="S", help="Random seed.")]
+Port = Annotated[int, typer.Option(metavar="PORT", help="Port to listen on; 0 takes a free one.")]

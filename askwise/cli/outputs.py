@@ -248,7 +248,7 @@ def narrated(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def _speaker(every: float) -> Iterator[Callable[[str], None]]:
-    """Print the latest of what is told to it, every so many seconds."""
+    """Print the latest of what is told to it, at intervals of ``every`` seconds."""
     latest: list[str] = []
     over = threading.Event()
 

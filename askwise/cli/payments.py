@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Show what each worker has earned, what of it was paid out and what is reserved for them."""
+    """Show what each worker has earned, what was paid out and what is reserved for them."""
     columns = {"worker": "worker", ">answers": "answers", ">paid": "paid"}
     found = open_campaign(store, name).payments()
     if any(each.failures for each in found):
@@ -39,7 +39,7 @@ def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = Fals
 
 def payouts(
     name: Name,
-    due: bool = switch("--due", "What to pay now, in place of what was paid."),
+    due: bool = switch("--due", "Show what to pay now instead."),
     out: str | None = option(
         None, "FILE", "Write what to pay now to a file: .csv, .tsv, .jsonl or .parquet."
     ),
@@ -67,7 +67,7 @@ def payouts(
         output.show_objects(found, as_json, columns, nothing="nobody was paid yet")
 
 
-_By = option(None, "NAME", "Who says so; your name on this machine by default.")
+_By = option(None, "NAME", "Who recorded it; your name on this machine by default.")
 
 
 @change
@@ -78,13 +78,13 @@ def pay(
         None, metavar="WORKER", help="Who was paid; not with --all or --file."
     ),
     amount: str | None = option(
-        None, "AMOUNT", "What they were paid; all they are owed if left out."
+        None, "AMOUNT", "What they were paid; by default all that they are owed."
     ),
-    reference: str | None = option(
-        None, "TEXT", "What the payment is known by, such as the bank's reference."
+    reference: str | None = option(None, "TEXT", "The payment's reference, such as the bank's."),
+    on: str | None = option(
+        None, "DAY", "Date of the payment, such as 2026-11-18; today by default."
     ),
-    on: str | None = option(None, "DAY", "When it was paid, as 2026-11-18; today by default."),
-    everybody: bool = switch("--all", "Everybody was paid all that they are owed."),
+    everybody: bool = switch("--all", "Everybody was paid all they are owed."),
     file: str | None = option(
         None, "FILE", "A file with the columns worker and owed, as `payouts --out` writes it."
     ),
@@ -106,12 +106,12 @@ def pay(
 def bonus(
     campaign: Campaign,
     key: str | None,
-    worker: str = argument("WORKER", "Who is given it."),
-    amount: str = argument("AMOUNT", "How much; the budget must have it left."),
+    worker: str = argument("WORKER", "The worker."),
+    amount: str = argument("AMOUNT", "How much; it must be left in the budget."),
     why: str = argument("WHY", "The reason, in up to 2,000 characters; the worker reads it."),
     by: str | None = option(None, "NAME", "Who gives it; your name on this machine by default."),
 ) -> str:
-    """Give a worker money apart from what their answers are paid; it is spent at once."""
+    """Give a worker money on top of what their answers earn; it is spent at once."""
     campaign.bonus(worker, amount, why, by=signed(by), key=key)
     return f"{worker} is given {amount}"
 

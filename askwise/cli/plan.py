@@ -32,54 +32,64 @@ def plan(
         Path | None,
         typer.Argument(
             metavar="[WORKERS]",
-            help="A table of people and models: id, price, accuracy (your guess) and, if wanted, "
+            help="A table of people and models: id, price, accuracy (your guess) and optionally "
             "limit, kind, family, trusted.",
             show_default=False,
         ),
     ] = None,
     answers: Path | None = option(
-        None, "FILE", "Plan by recorded answers (task, worker, label) in place of guesses."
+        None, "FILE", "Plan with recorded answers (task, worker, label) instead of guesses."
     ),
-    gold: Path | None = option(None, "FILE", "What is right (task, label) of recorded tasks."),
+    gold: Path | None = option(None, "FILE", "True labels (task, label) of recorded tasks."),
     crowds: Path | None = option(
         None, "FILE", "Plan questions to crowds instead: a TOML file with prices and accuracies."
     ),
-    options: int | None = option(None, "N", "Options of a task or question; 2."),
+    options: int | None = option(None, "N", "Number of options; 2 by default."),
     target_error: float | None = option(
-        None, "SHARE", "The share of tasks that may end wrong; 0.05 unless a setting is given."
+        None, "SHARE", "Share of tasks that may end wrong; 0.05 unless a setting is given."
     ),
-    tasks: int | None = option(None, "N", "Tasks in the campaign; 100."),
-    budget: str | None = option(None, "AMOUNT", "See how far it goes."),
+    tasks: int | None = option(None, "N", "Number of tasks; 100 by default."),
+    budget: str | None = option(None, "AMOUNT", "Show how far this budget goes."),
     lever: str | None = option(
         None, "NAME", "What is tuned: budget, target (of the policy), or whichever is cheapest."
     ),
-    truths: int | None = option(None, "N", "Tasks whose truth is known beforehand; 0."),
+    truths: int | None = option(None, "N", "Tasks whose truth is known beforehand; 0 by default."),
     certify: float | None = option(
         None, "SHARE", "Price a certificate that at most this share of the labels is wrong."
     ),
-    confidence: float | None = option(None, "SHARE", "Of the certificate; 0.9."),
-    by: str | None = option(None, "WORKER", "The trusted worker who audits; the cheapest."),
-    audits: int | None = option(None, "N", "The most audits; 100."),
+    confidence: float | None = option(
+        None, "SHARE", "Confidence of the certificate; 0.9 by default."
+    ),
+    by: str | None = option(
+        None, "WORKER", "The trusted worker who audits; by default the cheapest."
+    ),
+    audits: int | None = option(None, "N", "The most audits; 100 by default."),
     correlation: str | None = option(
-        None, "SHARE", "Of any two workers' errors: a number, or a range; 0-0.4."
+        None,
+        "SHARE",
+        "Correlation of any two workers' errors: a number or a range; 0-0.4 by default.",
     ),
     family_correlation: float | None = option(
-        None, "SHARE", "Of errors within a family of workers; 0.4."
+        None, "SHARE", "Correlation of errors within a family; 0.4 by default."
     ),
-    questions: int | None = option(None, "N", "Of crowds: questions in the campaign; 100."),
+    questions: int | None = option(
+        None, "N", "With --crowds: number of questions; 100 by default."
+    ),
     policy: str | None = option(
-        None, "LABEL", "Who is asked: NAME or NAME(KEY=VALUE); hem, of crowds virt-ucb."
+        None, "LABEL", "Policy: NAME or NAME(KEY=VALUE); by default hem, with --crowds virt-ucb."
     ),
     rule: str | None = option(
-        None, "LABEL", "Of crowds: when to stop, NAME or NAME(KEY=VALUE), see rules; posterior."
+        None,
+        "LABEL",
+        "With --crowds: when to stop, NAME or NAME(KEY=VALUE), see rules; posterior by default.",
     ),
     horizon: int | None = option(
         None,
         "N",
-        "Of crowds: the most answers to a question; 1000 for rules that could go on for ever.",
+        "With --crowds: the most answers to a question; 1000 for rules that might never stop.",
     ),
     runs: int | None = option(
-        None, "N", "What is simulated: 100 campaigns, or of crowds 5000 questions."
+        None, "N", "Simulated campaigns (100 by default), or with --crowds questions (5000)."
     ),
     seed: Seed = 0,
     out: Path | None = option(

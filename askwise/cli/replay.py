@@ -16,35 +16,35 @@ if TYPE_CHECKING:
 
 def replay(
     labels: Path = argument("LABELS", "A table task,worker,label (CSV, JSON Lines, Parquet)."),
-    gold: Path = option(..., "FILE", "A table task,label: what is right."),
+    gold: Path = option(..., "FILE", "True labels: a table task,label."),
     budget: str = option(..., "AMOUNT", "The most that may be spent."),
-    policy: str = option("hem", "LABEL", "Whom to try: NAME or NAME(KEY=VALUE); see policies."),
-    against: str = option("bbta,random-pairs", "LABELS", "What to hold it against, with commas."),
+    policy: str = option("hem", "LABEL", "Policy to try: NAME or NAME(KEY=VALUE); see policies."),
+    against: str = option(
+        "bbta,random-pairs", "LABELS", "Policies to compare it with, comma-separated."
+    ),
     contexts: Path | None = option(None, "FILE", "A table task,context."),
     prices: Path | None = option(
         None, "FILE", "A table worker,price; without it every answer costs 1."
     ),
     workers: Path | None = option(
-        None, "FILE", "A table worker,price and perhaps limit,kind,family, instead of --prices."
+        None, "FILE", "A table worker,price and optionally limit,kind,family, instead of --prices."
     ),
     truths: int = option(
-        0, "N", "Truths told at the start, of tasks drawn at random that are then not measured."
+        0, "N", "Tasks, drawn at random, whose truth is told at the start; they are not measured."
     ),
-    stop: str | None = option(
-        None, "LABEL", "When a task is closed: a rule, NAME or NAME(KEY=VALUE); see rules."
-    ),
+    stop: str | None = option(None, "LABEL", "Stopping rule: NAME or NAME(KEY=VALUE); see rules."),
     duplicates: str = option(
-        "drop", "drop|refuse", "Further answers of a worker to the same task."
+        "drop", "drop|refuse", "Repeated answers of a worker to the same task."
     ),
-    runs: int = option(10, "N", "Runs of each, in another order."),
-    window: int = option(1, "N", "Questions that may be out at a time."),
+    runs: int = option(10, "N", "Number of runs, each in another order."),
+    window: int = option(1, "N", "Questions that may be open at a time."),
     seed: Seed = 0,
     out: Path | None = option(
         None, "DIR", "Write replay.json, figure.png, figure.svg and report.html there."
     ),
     as_json: AsJson = False,
 ) -> None:
-    """Try a policy on recorded answers: what it would have cost, and how right it would be."""
+    """Try a policy on recorded answers: what it would have cost, and how accurate it would be."""
     from askwise.core.checks import one_of
     from askwise.data.labels import (
         in_common,

@@ -129,7 +129,7 @@ def _show_worker(found: WorkerReport) -> None:
     if summary.seconds_an_answer is not None:
         facts.append(("an answer takes", f"{summary.seconds_an_answer:.0f} s"))
     if pace is not None and pace.answers_an_hour is not None:
-        facts.append(("pace", f"{pace.answers_an_hour:.0f} answers an hour"))
+        facts.append(("pace", f"{pace.answers_an_hour:.0f} answers per hour"))
     output.show(output.grid(facts))
     rows = [
         [f"{each.first} to {each.last}", _written(each.quality, found)] for each in found.blocks
@@ -147,7 +147,7 @@ def _show_worker(found: WorkerReport) -> None:
 
 
 def judges(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Show the models among the workers, beside people and together."""
+    """Show the models among the workers: against people, and together."""
     found = open_campaign(store, name).judges()
     panel = None if found.panel is None else found.panel.effective
     if as_json:

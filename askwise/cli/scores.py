@@ -22,7 +22,7 @@ Metric = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="With --from: the score that counts (repeat it for several); the only one by default.",
+        help="With --from: the score that counts (repeatable); the only one by default.",
         show_default=False,
     ),
 ]
@@ -30,7 +30,7 @@ PeopleMetric = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="With --from: the score that people gave, if it is called otherwise.",
+        help="With --from: the score that people gave, if it has another name.",
         show_default=False,
     ),
 ]
@@ -38,20 +38,20 @@ Threshold = Annotated[
     float | None,
     typer.Option(
         metavar="X",
-        help="With --from: the score from which on a task passes; by default what the tool says.",
+        help="With --from: the lowest score at which a task passes; by default the tool's.",
         show_default=False,
     ),
 ]
 
 
 def scores(
-    export: Path = argument("EXPORT", "What an evaluation tool has exported."),
+    export: Path = argument("EXPORT", "The export of an evaluation tool."),
     tool: str = option(..., TOOL, FROM, "--from"),
     metric: Metric = None,
     people_metric: PeopleMetric = None,
     threshold: Threshold = None,
-    out: Path = option(..., "FILE", "Write task,worker,label of the judges' verdicts there."),
-    people: Path | None = option(None, "FILE", "Write the same of people's ratings there."),
+    out: Path = option(..., "FILE", "Write the judges' verdicts here (task,worker,label)."),
+    people: Path | None = option(None, "FILE", "Write people's ratings here, in the same form."),
     as_json: AsJson = False,
 ) -> None:
     """Turn scores of an evaluation tool into tables that check, aggregate and replay read."""

@@ -28,42 +28,42 @@ if TYPE_CHECKING:
 
 LOG_LEVELS = ("info", "warning", "error")
 
-app = typer.Typer(help="Keys of the service: make, list, revoke.", no_args_is_help=True)
+app = typer.Typer(help="Create, list and revoke keys of the service.", no_args_is_help=True)
 
 
 def serve(
     store: StoreUrl = DEFAULT_STORE,
-    host: str = option("127.0.0.1", "HOST", "Listen here."),
+    host: str = option("127.0.0.1", "HOST", "Address to listen on."),
     port: Port = 8000,
-    workers: int = option(1, "N", "How many processes serve."),
+    workers: int = option(1, "N", "Number of processes."),
     address: str = option(
-        "", "URL", "What people type, if a proxy stands before: https://ask.example.org"
+        "", "URL", "Public URL when behind a proxy, such as https://ask.example.org"
     ),
     proxies: str = option(
-        "", "HOSTS", "Proxies whose word on a request's origin is taken, comma-separated."
+        "", "HOSTS", "Proxies trusted to say where a request comes from, comma-separated."
     ),
     most_out: int = option(
-        3, "N", "How many questions a worker's link or token may have out at a time."
+        3, "N", "How many questions a worker's link or token may hold at a time."
     ),
     lease: float = option(
         3600.0,
         "SECONDS",
-        "When what a worker has taken is released, in campaigns without a lease; 0 is never.",
+        "When a worker's open questions are released, in campaigns without a lease; 0 is never.",
     ),
     revise_within: float = option(
-        60.0, "SECONDS", "How long a worker may change their last answer; 0 is not at all."
+        60.0, "SECONDS", "How long a worker may change their last answer; 0 for not at all."
     ),
-    private_hooks: bool = switch("--private-hooks", "Let webhooks go to private addresses too."),
+    private_hooks: bool = switch("--private-hooks", "Allow webhooks to private addresses."),
     secret: str = option(
         "",
         "FILE",
-        "The secret that webhooks are signed by, made if it is not there. By default beside an "
+        "File with the secret that signs webhooks, created if missing. By default beside an "
         "SQLite store; with PostgreSQL the same file for all machines, or none.",
     ),
     judges: str = option(
-        "", "FILE", "The judges that campaigns may name, and that the service asks by itself."
+        "", "FILE", "Judges that campaigns may name, and that the service calls itself."
     ),
-    private_judges: bool = switch("--private-judges", "Let judges be at private addresses too."),
+    private_judges: bool = switch("--private-judges", "Allow judges at private addresses."),
     log: str = option(
         "",
         "LEVEL",
@@ -72,9 +72,9 @@ def serve(
     ),
     demo: bool = switch(
         "--demo",
-        "Serve an example campaign from a store of its own, which is deleted when you stop.",
+        "Serve an example campaign from a temporary store, deleted when you stop.",
     ),
-    dry_run: bool = switch("--dry-run", "Name the changes that the store needs, and do nothing."),
+    dry_run: bool = switch("--dry-run", "List the changes that the store needs, and make none."),
 ) -> None:
     """Serve campaigns over HTTP: the API, the workers' page, the dashboard."""
     from askwise.store import open_store as store_of
@@ -185,14 +185,15 @@ class Greeting:
 @app.command("new")
 def new_key(
     role: str = argument("ROLE", "owner, requester or viewer."),
-    label: str = argument("LABEL", "Whose it is."),
+    label: str = argument("LABEL", "Whose key it is."),
     days: Annotated[
-        float | None, typer.Option(metavar="DAYS", help="Until it expires.", show_default="never")
+        float | None,
+        typer.Option(metavar="DAYS", help="Days until it expires.", show_default="never"),
     ] = None,
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key and print its secret, this once."""
+    """Create a key and print its secret, which is shown only once."""
     with extra("service"):
         from askwise.service.auth.identity import ROLES
     if role not in ROLES:
@@ -225,7 +226,7 @@ def revoke_key(
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
-    """End a key."""
+    """Revoke a key."""
     revoked = _identities(store).revoke(id)
     output.say(revoked.to_json(), as_json, f"{revoked.label}'s key is revoked")
 

@@ -109,7 +109,7 @@ def log(
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
-    """Print the log, one event a line (with --json: JSON Lines)."""
+    """Print the log, one event per line (with --json: JSON Lines)."""
     for field, value in (("after", first), ("upto", last)):
         if value is not None and value < 0:
             raise InvalidParameter(

@@ -59,11 +59,11 @@ WHY = option(None, "TEXT", "The reason, in up to 2,000 characters.")
 def suspend(
     campaign: Campaign,
     key: str | None,
-    worker: str = argument("WORKER", "Who is handed nothing."),
+    worker: str = argument("WORKER", "The worker to suspend."),
     by: str | None = WHO,
     why: str | None = WHY,
 ) -> str:
-    """Hand nothing to a worker until they are reinstated; what they have out stays theirs."""
+    """Give a worker no work until they are reinstated; they keep their open assignments."""
     campaign.suspend(worker, by=getpass.getuser() if by is None else by, why=why, key=key)
     return f"{worker} is suspended"
 
@@ -72,10 +72,10 @@ def suspend(
 def reinstate(
     campaign: Campaign,
     key: str | None,
-    worker: str = argument("WORKER", "Who is asked again."),
+    worker: str = argument("WORKER", "The worker to reinstate."),
     by: str | None = WHO,
     why: str | None = WHY,
 ) -> str:
-    """Ask a worker again who was suspended."""
+    """Ask a suspended worker again."""
     campaign.reinstate(worker, by=getpass.getuser() if by is None else by, why=why, key=key)
     return f"{worker} is asked again"

@@ -273,7 +273,7 @@ class ServiceVerbs(Generic[C]):
 
     @verb
     def test_hook(self, id: str, key: str | None = None) -> Steps[dict[str, Any]]:
-        """Send a ``ping`` to a webhook; :meth:`deliveries` tells what came of it."""
+        """Send a ``ping`` to a webhook; :meth:`deliveries` tells how it went."""
         return (yield from write(f"/hooks/{quote(id, safe='')}/test", key=key))
 
     @verb

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FIRST_WAIT = 0.2
 LONGEST_WAIT = 10.0
-"""Seconds before the first repetition and before any, at the most, unless the service asks for
+"""Seconds before the first repetition and before any, at most, unless the service asks for
 more. Drawn evenly from 0: clients that failed together do not come back together.
 """
 

@@ -24,11 +24,11 @@ FAILURES: Final[tuple[str, ...]] = get_args(FailureWhy)
 
 LONGEST_RATIONALE: Final = 10_000
 LONGEST_REFERENCE: Final = 500
-"""Characters of a rationale and of a reference, at the most."""
+"""The most characters of a rationale and of a reference."""
 
 LONGEST_REMARK: Final = 2_000
 LONGEST_NAME: Final = 200
-"""Characters of what people write about a task, and of their names, at the most."""
+"""The most characters of what people write about a task, and of their names."""
 
 _ONE: Final = 1e-6
 """How far from 1 the sum of probabilities may be."""

@@ -22,7 +22,7 @@ class CertifyTerms:
     error : float
         The share of certified labels that may be wrong.
     confidence : float
-        How sure the statement is to be.
+        Confidence of the statement.
     by : sequence of str
         The trusted workers who audit. They are kept for that: the policy does not ask them.
     share : float
@@ -84,7 +84,7 @@ class CertifyTerms:
         return float(sure)
 
     def kept_back(self, money: int) -> int:
-        """How many of so many micro-units are kept back for audits."""
+        """How much of an amount, in micro-units, is kept back for audits."""
         return money * self.share_units // SHARE_UNIT
 
     def to_json(self) -> dict[str, Any]:

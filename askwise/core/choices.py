@@ -30,8 +30,8 @@ DoneWhy = Literal[
 
 
 WHY_DONE: dict[str, str] = {
-    "budget": "the money is used up",
-    "limits": "everybody was asked as often as allowed",
+    "budget": "the budget is used up",
+    "limits": "every worker has reached their limit",
     "tasks": "no task is left to ask about",
     "target": "the target is reached",
     "agreement": "sure enough by agreement alone",

@@ -119,14 +119,14 @@ class StoreError(AskwiseError, code="store_error"):
 
 
 MANY = 1000
-"""Names that are compared, at the most; it may be done while others wait."""
+"""The most names that are compared; it may be done while others wait."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Build the tail of an "unknown name" message: the nearest names, or all of them."""
     names = sorted(islice(known, MANY + 1))
     if len(names) > MANY or len(name) > MANY:
-        return "see the list of those there are"
+        return "see the list"
     likely = [each for each in names if not _is_word_inside(name, each)]
     close = difflib.get_close_matches(name, likely, n=3, cutoff=0.5)
     if close:

@@ -174,7 +174,7 @@ FIELDS: dict[Kind, KindFields] = {
     ),
     Kind.LEFT: KindFields("A worker left.", ("worker",)),
     Kind.BID: KindFields(
-        "A worker named their price for an answer, in place of the one before; it is sealed until "
+        "A worker named their price per answer, replacing the one before; it is sealed until "
         "the bidding closes.",
         ("worker", "price"),
     ),
@@ -202,16 +202,16 @@ FIELDS: dict[Kind, KindFields] = {
         {"draw": DrawnAudits | DrawnPilot, "note": Literal["pilot"]},
     ),
     Kind.FAILED: KindFields(
-        "A call brought no answer, and was paid nevertheless; the pair is closed without a vote.",
+        "A call gave no answer, and was paid anyway; the worker is not asked about the task again.",
         (*_CALL, "why", "price", "cost"),
         ("task", "over_ceiling", "reference"),
         {"over_ceiling": Literal[True], "why": FailureWhy},
     ),
     Kind.RENEWED: KindFields(
-        "The lease of an assignment that is out began anew.", (*_CALL, "expires"), ("task",)
+        "The lease of an open assignment was restarted.", (*_CALL, "expires"), ("task",)
     ),
     Kind.LABELLED: KindFields(
-        "Somebody set the label of a task by hand, in place of one that was set before.",
+        "Somebody set the label of a task by hand, replacing one that was set before.",
         ("task", "value", "by"),
         ("why",),
         {"value": str | float, "why": _REMARK},
@@ -223,7 +223,7 @@ FIELDS: dict[Kind, KindFields] = {
     ),
     Kind.COMMENTED: KindFields("Somebody wrote a comment on a task.", ("task", "by", "text")),
     Kind.BONUS: KindFields(
-        "A worker was given money apart from what their answers are paid; it is spent at once.",
+        "A worker was given money on top of what their answers earn; it is spent at once.",
         ("worker", "price", "by", "why"),
         types={"why": _REMARK},
     ),
@@ -241,7 +241,7 @@ FIELDS: dict[Kind, KindFields] = {
         {"note": Literal["qualification", "gold"], "why": _REMARK},
     ),
     Kind.REINSTATED: KindFields(
-        "Somebody decided that a worker who was suspended is asked again.",
+        "Somebody decided to ask a suspended worker again.",
         ("worker", "by"),
         ("why",),
         {"why": _REMARK},
@@ -251,7 +251,7 @@ FIELDS: dict[Kind, KindFields] = {
         ("worker", "why"),
         types={"why": _REMARK},
     ),
-    Kind.ARCHIVED: KindFields("The campaign was put away: it is read only until UNARCHIVED."),
+    Kind.ARCHIVED: KindFields("The campaign was archived: it is read-only until UNARCHIVED."),
     Kind.UNARCHIVED: KindFields("The campaign is as it was before it was archived."),
     Kind.RETITLED: KindFields(
         "The campaign was given a title; without a text it has the first one again.", (), ("text",)
@@ -261,13 +261,13 @@ FIELDS: dict[Kind, KindFields] = {
         ("worker",),
     ),
     Kind.REVISED: KindFields(
-        "An answer was changed: it counts as if it had been given so from the start.",
+        "An answer was changed: it counts as if it had been given in the first place.",
         (*_CALL, "value"),
         ("task", "probabilities", "rationale", "reference", "by"),
         {"value": str | float},
     ),
     Kind.WITHDRAWN: KindFields(
-        "An answer was taken back: what was paid stays paid, and there is no vote.",
+        "An answer was withdrawn: what was paid stays paid, and it no longer counts.",
         (*_CALL, "why"),
         ("task", "by"),
         {"why": _REMARK},

@@ -21,7 +21,7 @@ FEWEST_TASKS = 5
 MOST_TASKS = 1_000
 
 PILOT_PART = 3
-"""A pilot may cost one part in so many of the budget, at the prices of its workers."""
+"""A pilot may cost one part in this many of the budget, at the prices of its workers."""
 
 
 @dataclass(frozen=True, slots=True)

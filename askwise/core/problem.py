@@ -41,7 +41,7 @@ class Worker:
     id : str
         How you call them.
     price : str, int, Decimal or float
-        What one of their answers costs, at the most where its cost is said.
+        What one of their answers costs; the most it may cost where its cost is told.
     limit : int, optional
         The most answers they can give in this campaign; a call that fails counts as one.
     rating : float, optional
@@ -50,7 +50,7 @@ class Worker:
     rating_weight : float, optional
         How many answers that rating is worth (1 if a rating is given without a weight).
     trusted : bool
-        Whether their answer is the truth: an expert, most often a dear one. Policies that know
+        Whether their answer is the truth: an expert, often an expensive one. Policies that know
         about experts decide when one is worth the price; to others it is one more worker.
     kind : "person", "model" or "crowd", optional
         A person or a model is asked about a task at most once, whatever the policy: the same

@@ -18,7 +18,7 @@ FEW = 100_000
 """Names up to which they are kept as a tuple of text."""
 
 MERGED = 2**20
-"""Names of chunks that are looked up together, at the least."""
+"""The fewest names of chunks that are looked up together."""
 
 _TAKEN = 2**16
 """Names that are turned into text together."""

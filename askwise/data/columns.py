@@ -180,7 +180,7 @@ def json_rows(
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise InvalidProblem(
-                f"{path}, line {number}: not JSON ({error}); give one object a line", field="file"
+                f"{path}, line {number}: not JSON ({error}); give one object per line", field="file"
             ) from None
         if not isinstance(record, dict):
             raise InvalidProblem(
@@ -192,7 +192,7 @@ def json_rows(
         yield number, record
     if empty:
         raise InvalidProblem(
-            f"{path} is empty: give one object a line, with {', '.join(needed)}", field="file"
+            f"{path} is empty: give one object per line, with {', '.join(needed)}", field="file"
         )
 
 

@@ -92,7 +92,7 @@ class QuestionKind:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """Crowds and kinds of questions with so many options, as far as they are known beforehand.
+    """Crowds and kinds of questions with this many options, as far as they are known beforehand.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ LIKELY_TEXTS = (
 """Names of columns that hold what is to be judged, the likeliest first."""
 
 FAR_LONGER = 3.0
-"""A column is taken for the text if its cells are so many times longer than any other's."""
+"""A column is taken for the text if its cells are this many times longer than any other's."""
 
 
 _JSON = (str, int, list, dict, type(None))

@@ -116,7 +116,7 @@ def read_labels(
 
     Notes
     -----
-    The file is read in chunks, so its length is no matter: what is kept is 12 bytes a label, and
+    The file is read in chunks, so it may have any length: what is kept is 12 bytes per label, and
     the names. Those of a long file are kept most compactly where the extra ``tables`` is installed.
     """
     one_of(duplicates, "duplicates", DUPLICATES)

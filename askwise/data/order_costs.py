@@ -1,4 +1,4 @@
-"""What a campaign of items can cost at the most, from its prices alone."""
+"""What a campaign of items can cost at most, from its prices alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class WorkerCeiling:
 
 @dataclass(frozen=True, slots=True)
 class OrderCeiling:
-    """What an order can cost at the most.
+    """What an order can cost at most.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class OrderCeiling:
 
 
 def ceiling_of(order: ItemsOrder, workers: Sequence[Worker]) -> OrderCeiling:
-    """Work out what an order can cost at the most, with these judges and people."""
+    """Work out what an order can cost at most, with these judges and people."""
     budget = None if order.budget is None else to_micro(order.budget, "budget")
     total = len(order.tasks)
     auditors = () if order.certify is None else order.certify.by
@@ -96,7 +96,7 @@ def _affordable(prices: Sequence[tuple[int, int]], money: int) -> int:
 
 
 def _audits(order: ItemsOrder, workers: Sequence[Worker], budget: int | None) -> int:
-    """What audits may cost: the share of the budget that is kept back, or so many audits."""
+    """What audits may cost: the share of the budget that is kept back, or this many audits."""
     terms = order.certify
     if terms is None:
         return 0

@@ -247,7 +247,7 @@ def _screening(
 def people_of_text(text: str, price: str = "", limit: str = "") -> list[Worker]:
     """Read people from names, or from a table with a header that has an ``id`` or a ``name``.
 
-    Names are one a line, or separated by commas or semicolons. Those without a price or limit of
+    Names are one per line, or separated by commas or semicolons. Those without a price or limit of
     their own get the one that is given.
 
     Examples
@@ -292,7 +292,7 @@ def people_of_text(text: str, price: str = "", limit: str = "") -> list[Worker]:
 
 
 def options_of_text(text: str) -> list[dict[str, str]]:
-    """Read options, one a line; what follows a colon says when to choose it.
+    """Read options, one per line; what follows a colon says when to choose it.
 
     Examples
     --------

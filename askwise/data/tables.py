@@ -1,4 +1,4 @@
-"""Workers and tasks as tables: one a line, the first line names the columns."""
+"""Workers and tasks as tables: one per line; the first line names the columns."""
 
 import csv
 import gzip

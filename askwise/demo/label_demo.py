@@ -51,7 +51,7 @@ def run_label_demo(
     showing.say(
         console,
         f"{count} messages to a shop are to be sorted into {', '.join(OPTIONS[:-1])} and "
-        f"{OPTIONS[-1]} for ${budget} at the most, so that at most {ERROR:.0%} of the labels are "
+        f"{OPTIONS[-1]} for ${budget} at most, so that at most {ERROR:.0%} of the labels are "
         f"wrong. There are {len(STAND_INS)} model judges, {len(PEOPLE)} people and an expert at "
         f"${EXPERT.price} an answer, who audits.",
     )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NAME = "messages"
 YOU = "you"
 LEASE = 30.0
-"""Seconds that a question is yours at the least: you are not sped up."""
+"""The fewest seconds that a question is yours: you are not sped up."""
 
 BUDGET_A_MESSAGE = Decimal("0.25")
 PACES = {"ida": 16.0, "max": 11.0, EXPERT.id: 24.0}
@@ -146,7 +146,7 @@ class LiveShow:
         self.speed, self.over = speed, over
 
     def play(self) -> None:
-        """Make the campaign, let everybody work, and say what came of it."""
+        """Make the campaign, let everybody work, and say how it ended."""
         from askwise.client import connect
 
         slow = tuple(replace(each, seconds=JUDGE_SECONDS / self.speed) for each in STAND_INS)

@@ -56,7 +56,7 @@ def run_market_demo(
     for leftover in out.glob("market.sqlite*"):
         leftover.unlink()
     console.print(
-        f"Twelve freelancers ask $3 to $30 an hour; nobody knows yet how good they are. Six "
+        f"Twelve freelancers ask $3 to $30 an hour; you don't know yet how good each is. Six "
         f"policies spend ${BUDGET} on them, in {markets} simulated markets.",
         soft_wrap=True,
     )

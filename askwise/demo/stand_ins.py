@@ -159,7 +159,7 @@ STAND_INS = (
     StandIn("reed-large", "reed", reed_large, {"input": "1.20", "output": "4.80"}, 0.03, 0.005),
     StandIn("oak-large", "oak", oak_large, {"input": "2.50", "output": "10"}, 0.03, 0.005),
 )
-"""From the cheapest to the dearest. A price is for a million tokens."""
+"""From the cheapest to the most expensive. A price is for a million tokens."""
 
 
 @contextmanager

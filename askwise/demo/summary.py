@@ -1,4 +1,4 @@
-"""What came of the demonstration, in numbers: workers, ways to label, the certificate."""
+"""The result of the demonstration, in numbers: workers, ways to label, the certificate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WorkerLine:
         What came back.
     card : Interval or None
         How often the expert agrees with their answers to messages that were audited, with a 95%
-        interval: all that one knows without the demonstration's truths.
+        interval: all that is known without the demonstration's truths.
     certified_right : float or None
         How often their answers are right in truth, on the messages that were certified or audited:
         what the card estimates.

@@ -88,7 +88,7 @@ def time_marks(
 
 
 def thinned(size: int) -> Numbers:
-    """Places of up to `MOST_MARKS` of so many points, the first and the last among them."""
+    """Places of up to `MOST_MARKS` of this many points, the first and the last among them."""
     return np.unique(np.linspace(0, size - 1, min(MOST_MARKS, size)).round().astype(int))
 
 
@@ -152,7 +152,7 @@ def draw_legend(
 def steps_of(
     times: Numbers, now: float | None, columns: Sequence[Numbers]
 ) -> tuple[Numbers, list[Numbers]]:
-    """Times and values of curves, at most so many points of each, the last at the present."""
+    """Times and values of curves, at most this many points of each, the last at the present."""
     times = np.asarray(times, float)
     if now is not None and now > times[-1]:
         times = np.append(times, now)

@@ -26,7 +26,7 @@ _LATEST = 253402300799.0
 
 
 def clock_ticks(first: float, last: float, most: int) -> tuple[list[float], list[str]]:
-    """At most so many round times from ``first`` to ``last``, and how to write them.
+    """At most this many round times from ``first`` to ``last``, and how to write them.
 
     Times that no calendar knows are written as numbers of seconds.
 

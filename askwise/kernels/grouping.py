@@ -27,7 +27,7 @@ def slices(count: int, most: int | None = None) -> Iterator[slice]:
 
 
 def group_ranges(starts: Array, most: int | None = None) -> Iterator[tuple[int, int]]:
-    """Ranges of groups of so many rows at the most (or of one group), one after the other.
+    """Ranges of groups of this many rows at most (or of one group), one after the other.
 
     ``starts`` says where the rows of each group begin; its last entry is where the last one ends.
 

@@ -36,7 +36,7 @@ NOTHING, CHOOSE, LEARN, REVEAL, END = range(5)
 # utility so far.
 VALUE, ELAPSED, UTILITY = range(3)
 
-# Columns of `closings`, one row a task: option, how sure, which outcome, the event's number, and
+# Columns of `closings`, one row per task: option, how sure, which outcome, the event's number, and
 # that of the event that revealed the truth.
 CLOSED_OPTION, CLOSED_SURE, CLOSED_CODE, CLOSED_SEQ, TRUTH_SEQ = range(5)
 
@@ -232,7 +232,7 @@ def ask(book: Book, course: LoopState, row: int) -> int:
 
 @routine
 def next_move(book: Book, out: Proposal, available: Array, course: LoopState) -> int:
-    """Take in what came of the last move, and say what is to be done next.
+    """Take in the result of the last move, and say what is to be done next.
 
     All of a simulation that depends on no policy, world or rule: compiled once for all loops.
     """

@@ -52,7 +52,7 @@ class Results:
     made: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """One row a line: small differences between two runs stay small differences of text."""
+        """One row per line: small differences between two runs stay small differences of text."""
         head = {name: getattr(self, name) for name in ("experiment", "seed", "reps")}
         head["params"] = dict(self.params)
         if self.failures:
@@ -196,7 +196,7 @@ def ratio_row(
         drawn = generator.integers(0, n, size=(stop - start, n), dtype=np.int32)
         totals = below[drawn].sum(axis=1)
         if not totals.all():
-            refuse("denominator", "so many zeros that a resample has mean 0", "fewer zeros")
+            refuse("denominator", "too many zeros: a resample has mean 0", "fewer zeros")
         ratios[start:stop] = above[drawn].sum(axis=1) / totals
     tail = (1 - CONFIDENCE) / 2
     low, high = (float(bound) for bound in np.quantile(ratios, (tail, 1 - tail)))

@@ -66,7 +66,7 @@ class Outcome:
     ended: Wait | Done
     ledger: Ledger
     closings: Array
-    """One row a task: option, how sure, which outcome (0: open), the event's number, and that of
+    """One row per task: option, how sure, which outcome (0: open), the event's number, and that of
     the event that revealed its truth (0: none)."""
     state: Any
     """What the policy believed in the end."""

@@ -1,4 +1,4 @@
-"""What labelling is likely to cost, and what it costs at the most, before anything is spent."""
+"""What labelling is likely to cost, and what it costs at most, before anything is spent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SAMPLE = 200
 
 @dataclass(frozen=True, slots=True)
 class WorkerCost:
-    """What one worker is likely to cost for an answer, at the most, and for all items.
+    """What one worker is likely to cost for an answer, at most, and for all items.
 
     ``most`` is the price that is reserved for each of their answers.
     """

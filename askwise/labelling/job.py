@@ -1,4 +1,4 @@
-"""One job of labelling: its campaign made or found again, run to its end, and what came of it."""
+"""One job of labelling: its campaign made or found again, run to its end, and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came of labelling, and its report."""
+"""The result of labelling, and its report."""
 
 import os
 from pathlib import Path

@@ -23,8 +23,8 @@ BASES = {
 """What confidences rest on, in words."""
 
 ENDS = {
-    "budget": "what is left of the budget is less than another answer may cost",
-    "limits": "every worker has been asked all they may be",
+    "budget": "the remaining budget does not cover another answer",
+    "limits": "every worker has reached their limit",
     "tasks": "every item has been put to everybody",
     "target": "the target is reached",
     "agreement": "those who answered agree; truths would tell whether they are right",

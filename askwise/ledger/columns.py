@@ -1,6 +1,6 @@
 """The layout of the ledger: its arrays, their columns, and the codes that stand in them.
 
-Everything is kept in a few wide arrays (one row a worker, a task, an assignment) because a
+Everything is kept in a few wide arrays (one row per worker, task or assignment) because a
 compiled call pays for each array it is handed. Answers are threaded per task and per worker,
 so memory is O(answers + tasks + workers).
 """
@@ -56,7 +56,7 @@ CONTEXT_TASKS, FIRST_TASK, LAST_TASK = range(3)
 
 # Columns of `cells`: one row for each pair of task and worker ever asked (options only). FIRST_AT
 # says which of the task's answers was the pair's first (from 1; 0: none yet), FIRST_SAID its
-# option. The votes, one column an option, begin at VOTES.
+# option. The votes, one column per option, begin at VOTES.
 CELL_WORKER, NEXT_CELL, CELL_OUT, CELL_ANSWERS, FIRST_AT, FIRST_SAID, VOTES = range(7)
 
 # Columns of `assignments` and of `marks`. COST is the price that was reserved until the call is

@@ -359,7 +359,7 @@ class Ledger:
             self.book = grown(self.book, ("cells",), most, np.empty)
 
     def room_for_plan(self, rows: int) -> None:
-        """Make sure that a decision of so many rows fits."""
+        """Make sure that a decision of this many rows fits."""
         if rows > len(self.book.plan):
             self.book = grown(self.book, ("plan", "odds"), rows)
 

@@ -18,7 +18,7 @@ class Proposal(NamedTuple):
     ``truth`` is for the lab: if the choice is to wait for the truth of a task, the task's number
     plus one, or 0 if any task will do.
 
-    ``whole`` and ``real`` are scratch space, four rows of one cell a worker: choosing may
+    ``whole`` and ``real`` are scratch space, four rows of one cell per worker: choosing may
     write nothing else, and allocating in every step would cost more than deciding.
     """
 
@@ -30,7 +30,7 @@ class Proposal(NamedTuple):
 
 
 def new_proposal(workers: int) -> Proposal:
-    """Room for one row a worker."""
+    """Room for one row per worker."""
     size = max(1, workers)
     return Proposal(
         rows=np.zeros((size, 3), np.int64),

@@ -312,7 +312,7 @@ def scan_bodies(
     codes: Array,
     out: Scan,
 ) -> None:
-    """Read all bodies, one a line of ``text``.
+    """Read all bodies, one per line of ``text``.
 
     ``codes`` has the number of each note and, in the end, that of none; where ``notes`` is empty,
     all have that one.
@@ -344,7 +344,7 @@ def empty_table(names: Sequence[str]) -> NameTable:
 
 
 def room_for(text: Array, count: int) -> Scan:
-    """Room for what a scan of so many bodies writes."""
+    """Room for what a scan of this many bodies writes."""
     most = int(np.count_nonzero(text == OPENS))
     return Scan(
         lines=np.zeros((count, 7), np.int64),

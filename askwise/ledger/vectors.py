@@ -1,6 +1,6 @@
 """What the ledger knows as whole arrays, for policies and rules in plain Python.
 
-One entry a worker or a task, in the order of ``ledger.workers`` and ``ledger.tasks``; money in
+One entry per worker or task, in the order of ``ledger.workers`` and ``ledger.tasks``; money in
 micro-units. Arrays of counts are views that follow the ledger and can't be written to; masks are
 new arrays of true and false, which combine: ``open_tasks(ledger) & (asked_about(ledger) < 3)``.
 
@@ -138,7 +138,7 @@ def asked_about(ledger: Ledger) -> Array:
 
 
 def votes(ledger: Ledger) -> Array:
-    """Answers to each task by option, a row a task; their sum is how many there are."""
+    """Answers to each task by option, a row per task; their sum is how many there are."""
     return _read_only(ledger.book.votes[: ledger.total(c.TASKS)])
 
 
@@ -187,7 +187,7 @@ def may_be_asked(ledger: Ledger, task: int) -> Array:
 
 
 def may_ask_pairs(ledger: Ledger) -> Array:
-    """Every pair that can be asked now: a row a task, a column a worker.
+    """Every pair that can be asked now: a row per task, a column per worker.
 
     Takes time and memory for all tasks by all workers; ``may_ask`` and ``may_be_asked`` do not.
     """

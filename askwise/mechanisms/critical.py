@@ -102,7 +102,7 @@ class Clarke(CriticalBids):
     Assumes known qualities and the exact solver: ``ccb-fixed`` with ``qualities`` and solver
     ``exact``.
 
-    Not where qualities are learned: without answers of those not chosen nobody knows what the
+    Not where qualities are learned: without answers of those not chosen it is unknown what the
     cheapest set without a worker would have been. Truthfulness is promised only without limits,
     absences, tasks that name their workers, a stopping rule, or a budget that binds.
 

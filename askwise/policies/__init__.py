@@ -1,4 +1,4 @@
-"""Policies: whom to ask next. One file an algorithm, found through the registry."""
+"""Policies: whom to ask next. One file per algorithm, found through the registry."""
 
 from askwise.core.allocation import FixedWorkers, SetsCriticalBids, TakesBids
 from askwise.policies.base import KernelPolicy, Kernels, Policy, policies

@@ -106,7 +106,7 @@ class Settles(metaclass=ABCMeta):
 
     @abstractmethod
     def settled(self, problem: Problem, state: Any, ledger: Ledger) -> Array:
-        """Whether each task is as sure as wanted, a cell a task; quick also with many tasks."""
+        """Whether each task is as sure as wanted, a cell per task; quick also with many tasks."""
 
 
 class LimitsSize(metaclass=ABCMeta):

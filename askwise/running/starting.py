@@ -33,8 +33,8 @@ def run(
 ) -> RunResult:
     """Run a campaign until there is nobody more to ask.
 
-    On the main thread Ctrl-C ends it: what is under way is finished, for ``grace`` seconds at the
-    most, and the rest is given back. A second Ctrl-C gives it back at once.
+    On the main thread Ctrl-C ends it: what is under way is finished, for ``grace`` seconds
+    at most, and the rest is given back. A second Ctrl-C gives it back at once.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ from askwise.service.logs import without_secrets
 log = logging.getLogger("askwise.service")
 
 LONGEST = 1000
-"""Characters of a message, at the most: it may name a value that somebody sent."""
+"""The most characters of a message: it may name a value that somebody sent."""
 
 
 CODES: dict[Reason, str] = {
@@ -180,9 +180,7 @@ def reply_to_framework(error: HTTPException) -> Response:
 
 def nothing_here() -> RequestRefused:
     """Build the refusal of an address that there is not."""
-    return RequestRefused(
-        "not_found", "there is nothing at this address: see /docs for what there is"
-    )
+    return RequestRefused("not_found", "there is nothing at this address: see /docs")
 
 
 def not_allowed(method: str, allowed: Sequence[str]) -> RequestRefused:
@@ -225,7 +223,7 @@ def bad_shape(flaw: Mapping[str, Any], *place: str) -> BadShape:
     if flaw["type"] == "missing":
         text = f"{field or 'the body'} is missing"
     elif flaw["type"] == "extra_forbidden":
-        text = f"{field} is no field of this request: see /docs for those there are"
+        text = f"{field} is not a field of this request: see /docs for its fields"
     else:
         text = f"{field or 'the body'}{shown}: {why}"
     return BadShape("invalid_request", text, field=field)

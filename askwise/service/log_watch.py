@@ -13,7 +13,7 @@ LOOKS = {"store": 5.0, "process": 1.0}
 and some stores tell only of what was written in this process."""
 
 PACE = 0.2
-"""Seconds between two looks of a request, at the least, however fast a log grows."""
+"""The fewest seconds between two looks of a request, however fast a log grows."""
 
 MOST_WAITING = 10_000
 """Requests that wait in a process; further ones are answered at once."""

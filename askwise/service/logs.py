@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line, without secrets, payloads or query strings."""
+"""Structured logs: one JSON object per line, without secrets, payloads or query strings."""
 
 import asyncio
 import json

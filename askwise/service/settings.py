@@ -23,9 +23,9 @@ class Settings:
     address : str
         What links to this service begin with, as its users see it; where it listens by default.
     largest_body : int
-        Bytes of a request, at the most.
+        The most bytes of a request.
     largest_page : int
-        Entries of a list in one reply, at the most.
+        The most entries of a list in one reply.
     key_rate, key_burst : float
         Requests a second that one key may make for long, and how many at once.
     address_rate, address_burst : float

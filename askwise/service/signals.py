@@ -63,7 +63,7 @@ def end_in_time(
     again: Handler,
     told: Callable[[], None] = lambda: None,
 ) -> None:
-    """Call ``end`` so many seconds after the first signal to stop; ``again`` is for the second."""
+    """Call ``end`` this many seconds after the first stop signal; ``again`` is for the second."""
     before = {each: signal.getsignal(each) for each in _SIGNALS}
 
     def stop(number: int, frame: FrameType | None) -> None:

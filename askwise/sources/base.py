@@ -76,7 +76,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What came of a question: an answer or a failure, and what it cost.
+    """The result of a question: an answer or a failure, and what it cost.
 
     Parameters
     ----------

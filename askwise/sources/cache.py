@@ -124,7 +124,7 @@ class StoreCache:
         kept.result()
 
     def forget(self, older_than: float) -> int:
-        """Forget replies that were kept more than so many seconds ago; tells how many.
+        """Forget replies that were kept more than this many seconds ago; tells how many.
 
         To ask the same again then costs as much as the first time. What a campaign was told stays
         in its log.

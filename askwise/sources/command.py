@@ -38,7 +38,7 @@ GRACE = 2.0
 @sources.register("command")
 @dataclass(eq=False)
 class Command(FixedPrice):
-    """A program that is kept running: it reads a question a line and writes a response a line.
+    """A program that is kept running: it reads a question per line and writes a response per line.
 
     A question is an object with ``id``, ``task``, ``worker``, ``draw``, ``options``, ``payload``
     and ``content``. A response is the answer alone (``"yes"``) or an object (``{"value": "yes",
@@ -47,7 +47,7 @@ class Command(FixedPrice):
 
     One that ends or breaks off is started again for the next question; after three times in a row
     it is not. One that takes too long is killed, with all that it has started. Both fail at the
-    full price, as nobody knows better.
+    full price, as their cost is unknown.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Function(FixedPrice):
 
     It may be a coroutine function; others run in threads. One that raises has failed with
     ``error``, one that takes too long with ``timed_out`` (a thread can't be ended: it runs on, and
-    what it returns is dropped). Failures cost the full price, as nobody knows better.
+    what it returns is dropped). Failures cost the full price, as their cost is unknown.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ GO_ON, CONFIDENT, LOW_CONFIDENCE, OVER_BUDGET = range(4)
 OUTCOMES = ("open", "confident", "low_confidence", "over_budget")
 """The same in words."""
 
-# Cells of a ruling; scratch space follows, four cells an option.
+# Cells of a ruling; scratch space follows, four cells per option.
 OPTION, SURE, SCRATCH = range(3)
 
 
@@ -125,7 +125,7 @@ class Limits(NamedTuple):
 def at_limit(book: Book, task: int, limits: Limits) -> int:
     """Say whether horizon or cap end a question that the rule would go on with.
 
-    The cap counts what is out, and one more answer at the dearest price there is: so it is
+    The cap counts what is out, and one more answer at the highest price there is: so it is
     never exceeded when answers come one at a time.
     """
     tasks, workers = book.tasks, book.workers

@@ -89,7 +89,7 @@ class Fixed(SingleCrowdRule):
 def ahead(votes: Votes, least: float, draw: Draw, ruling: Array) -> int:
     """Compare the lead with a number; one between two whole numbers is rounded at random."""
     name_leader(votes, draw, ruling)
-    # At least so many is more than one less.
+    # At least this many is more than one less.
     lead, term = lead_of(votes), least - 1.0
     return CONFIDENT if exceeds(lead, term, True, draw, 2 * votes.source) else GO_ON
 
@@ -148,7 +148,7 @@ class Lead(SingleCrowdRule):
 
 
 class Params(NamedTuple):
-    """Votes needed, out of at most so many answers."""
+    """Votes needed, out of at most this many answers."""
 
     quorum: int
     of: int
@@ -199,7 +199,7 @@ class Quorum(SingleCrowdRule):
     Assumes nothing. Every answer counts one, whatever the workers' families: a family that errs
     together may be a quorum.
 
-    Not for saving money on easy questions with a large quorum: it asks at least so many times.
+    Not for saving money on easy questions with a large quorum: it asks at least this many times.
 
     References
     ----------

@@ -19,7 +19,7 @@ TOTAL = 0
 
 
 class Votes(NamedTuple):
-    """The votes of one source: a stretch of a row in a table, one number an option."""
+    """The votes of one source: a stretch of a row in a table, one number per option."""
 
     table: Array
     row: int

@@ -275,7 +275,7 @@ class Store(ABC):
         after : str
             Only ids above this one: to read on where the last page ended.
         limit : int or None
-            How many at the most; None for all.
+            The most to return; None for all.
         """
 
     @abstractmethod

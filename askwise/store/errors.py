@@ -111,7 +111,7 @@ def forked(where: object) -> StoreError:
 
 
 def in_doubt(message: str) -> StoreError:
-    """Build the error for a write of which nobody knows whether it was done."""
+    """Build the error for a write that may or may not have been done."""
     return StoreError(message, reason="write_in_doubt")
 
 

@@ -132,7 +132,7 @@ def columns_of(rows: Sequence[EventRow]) -> EventColumns:
 
 
 class JoinedRows(NamedTuple):
-    """So many consecutive events as a database joins them: each column one text.
+    """This many consecutive events as a database joins them: each column one text.
 
     ``long`` counts bodies that were left out as the database may not hold all of them in one text.
     """

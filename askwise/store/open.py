@@ -137,7 +137,7 @@ def _load(point: EntryPoint) -> Any:
 def _broken(point: EntryPoint, error: BaseException) -> StoreError:
     return errors.unusable(
         f"store scheme {point.name!r} of {plugins.origin_of(point)} can't be loaded "
-        f"({plugins.reason(error)}): mend or uninstall it",
+        f"({plugins.reason(error)}): fix or uninstall it",
     )
 
 

@@ -26,7 +26,7 @@ TOGETHER = 10_000
 """Events read in one round trip: a driver may hold all rows of an answer at once."""
 
 JOINED = 5_000
-"""Events that the database joins into one text, at the most,"""
+"""The most events that the database joins into one text,"""
 
 _LONGEST = 100_000
 """none of which is longer than this: databases have limits, and so does memory."""

@@ -167,7 +167,7 @@ class ChatServer:
         self.asked: list[Asked] = []
         self.charges: list[Charge] = []
         self.busiest = 0
-        """How many requests were under way at a time, at the most."""
+        """The most requests that were under way at a time."""
         self.url = ""
         self._busy = 0
         self._ready = threading.Event()

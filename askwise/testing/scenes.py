@@ -48,7 +48,7 @@ class Scene:
     repeat: bool | None = None
     rule: dict[str, Any] | None = None
     contexts: int = 0
-    """Tasks take turns in so many contexts."""
+    """Tasks take turns in this many contexts."""
     named: bool = False
     """Whether every third task names who may be asked: two of three workers."""
     trusted: int | None = None

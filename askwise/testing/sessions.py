@@ -23,7 +23,7 @@ from askwise.testing.scenes import LEASE, Scene
 from askwise.testing.suite import refused
 
 MOST_STEPS = 3000
-"""After so many asks a small campaign is taken never to end."""
+"""After this many asks a small campaign is taken never to end."""
 
 
 class Session:

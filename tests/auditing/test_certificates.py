@@ -127,7 +127,7 @@ def test_an_audit_out_of_order_is_refused_with_the_one_before_it():
 def test_more_audits_than_were_drawn_are_refused():
     labels, _ = world()
     drawn = draw(labels, audits=10)
-    with pytest.raises(InvalidAnswer, match=r"11 audits.*10 at the most"):
+    with pytest.raises(InvalidAnswer, match=r"11 audits.*10 at most"):
         certify(labels, drawn, dict.fromkeys(drawn.tasks[:11], "yes"))
 
 

@@ -226,4 +226,4 @@ def test_with_escalation_the_number_of_audits_is_planned(
     with open(workplace / "draw.csv", newline="") as file:
         audits = {row["audits"] for row in csv.DictReader(file)}
     assert audits == {str(plan_audits(TASKS, error=0.1).audits)}
-    assert f"{audits.pop()} audits at the most" in " ".join(found.stderr.split())
+    assert f"{audits.pop()} audits at most" in " ".join(found.stderr.split())

@@ -32,7 +32,7 @@ MOST_COMPARISONS = 50_000
 """Of two options by one crowd's votes, after each answer: seconds at most without the compiler."""
 
 CHEAP = 0.25
-"""Judges are cheap if all of them together cost this part of a trusted answer at the most."""
+"""Judges are cheap if all of them together cost this part of a trusted answer at most."""
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,7 @@ TABLES: Mapping[str, TableOf] = {
         "A worker who ever joined, what they did and how good they seem.",
         (
             _WORKER,
-            Column("price", "money", "What one of their answers costs, at the most."),
+            Column("price", "money", "The most that one of their answers costs."),
             Column("limit", "whole", "The most answers they can give; empty: no limit."),
             Column("rating", "number", "What their mean utility was believed to be, if at all."),
             Column("rating_weight", "number", "How many answers that rating is worth."),

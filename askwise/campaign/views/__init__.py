@@ -1,4 +1,4 @@
-"""What can be read off a campaign: a file a view, its data beside the function that reads it.
+"""What can be read off a campaign: a file per view, its data beside the function that reads it.
 
 A view is read off the state that ``Campaign.reading()`` lends, in O(tasks + workers + answers),
 and changes nothing.

@@ -66,7 +66,7 @@ def contested(state: CampaignState, answers: Sequence[Answer], limit: int = 20) 
 
 
 def least_sure(answers: Sequence[Answer], votes: Array) -> Array:
-    """Places of the tasks in order, the least sure first; ``votes`` has a row a task.
+    """Places of the tasks in order, the least sure first; ``votes`` has a row per task.
 
     By confidence, then by the lead of the first option over the second, then those with more
     answers first, then as they were added. Tasks without a confidence or an answer come last.

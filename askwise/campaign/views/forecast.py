@@ -19,7 +19,7 @@ RECENT = 5
 """The pace is that of the last fifth of the answers,"""
 
 FEWEST = 20
-"""but of so many at least; with fewer there is no forecast."""
+"""but of at least this many; with fewer there is no forecast."""
 
 _HOUR = 3600.0
 
@@ -137,7 +137,7 @@ def _stands(state: CampaignState) -> bool:
 def _answers_to_target(state: CampaignState) -> int | None:
     """How many more answers bring every task to the target; None while nothing tells.
 
-    A task that is not there takes what those took that are, and one answer at the least.
+    A task that is not there takes what those took that are, and one answer at least.
     """
     if not isinstance(state.spec.policy, Settles) or state.spec.problem.taskless:
         return None

@@ -23,7 +23,7 @@ LEVEL = 0.95
 """Of every interval."""
 
 ENOUGH_TRUTHS = 10
-"""From so many known truths on a worker is judged by them; fewer leave an interval of up to two
+"""From this many known truths on a worker is judged by them; fewer leave an interval of up to two
 thirds of the scale."""
 
 _BLOCK = 1 << 16
@@ -118,7 +118,7 @@ def rated(state: CampaignState, rows: Array) -> list[Quality | None]:
 
 
 def _qualities(*columns: Array) -> list[Quality | None]:
-    """One a worker, from the columns of its fields; None without an answer that was counted."""
+    """One per worker, from the columns of its fields; None without an answer that was counted."""
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return [Quality(*row) if row[-1] else None for row in rows]
 

@@ -22,7 +22,7 @@ BLOCKS = 10
 """The most stretches of answers that quality is shown for,"""
 
 SMALLEST_BLOCK = 10
-"""of so many answers at least, but for an only one."""
+"""of at least this many answers, unless there is only one."""
 
 Reference = Literal["truth", "agreement", "utility"]
 """What answers are held against: known truths, the vote of the others, or nothing."""

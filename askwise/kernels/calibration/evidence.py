@@ -19,7 +19,7 @@ UNSAID = -1.0
 
 @step
 def family_share(answers: float) -> float:
-    """What each of so many answers of a family to one task counts."""
+    """What each of this many answers of a family to one task counts."""
     return 1.0 / (1.0 + (answers - 1.0) * WITHIN_FAMILY) if answers > 1.0 else 1.0
 
 

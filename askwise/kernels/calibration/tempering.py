@@ -35,7 +35,7 @@ _UNKNOWN, _TIED = -2.0, -1.0
 
 @step
 def damping(voices: float, dependence: float) -> float:
-    """What the log-odds of a task with so many voices are multiplied by."""
+    """What the log-odds of a task with this many voices are multiplied by."""
     return 1.0 / (1.0 + dependence * math.sqrt(voices - 1.0)) if voices > 1.0 else 1.0
 
 
@@ -43,7 +43,7 @@ def damping(voices: float, dependence: float) -> float:
 def temper_row(table: Array, row: int, classes: int, factor: float, answers: float) -> None:
     """Multiply the log-odds of a row of probabilities by a factor, in place.
 
-    Before, no class is taken to be less probable, compared with the most probable one, than so
+    Before, no class is taken to be less probable, compared with the most probable one, than this
     many sure answers could make it.
     """
     most = table[row, 0]
@@ -152,7 +152,7 @@ def lead_in(votes: Array, label: int) -> float:
 
 @step
 def contested_limit(lead: float, factor: float, apart: bool) -> float:
-    """The most log-odds of a label that leads the plain vote by so many votes."""
+    """The most log-odds of a label that leads the plain vote by this many votes."""
     least = CONTESTED_BY_SKILL if apart else CONTESTED
     return least + factor * SURE * max(0.0, lead)
 

@@ -31,13 +31,13 @@ EVEN_SHARES = 2.0
 """Tasks of each class that a context is believed to have beforehand."""
 
 OVERLAP = 1.5
-"""Shares of classes count in full with three answers a task: 1.5 (n - 1) / n."""
+"""Shares of classes count in full with three answers per task: 1.5 (n - 1) / n."""
 
 VOTE_SHARE = 0.7
 """How far posteriors follow the votes to begin with; the rest is even."""
 
 FULL_ROUNDS = 20
-"""Rounds of EM at the most, where it is run to its end."""
+"""The most rounds of EM, where it is run to its end."""
 
 SETTLED = 5e-3
 """It has ended when no probability changes by more."""
@@ -326,7 +326,7 @@ def fit(
     each task's are listed with the one asked for first at the end.
 
     It has settled when no probability changes by more than ``settled``. With contexts it runs
-    twice, so many ``rounds`` at the most each time.
+    twice, this many ``rounds`` at most each time.
     """
     contexts, classes = beliefs.shares.shape
     skills = len(beliefs.worker)

@@ -10,7 +10,7 @@ judged tells nothing of skill, but it shrinks deviations by class: such an answe
 that is right as often as the worker is elsewhere. Without that, skills by class would be learned
 from contested tasks alone, for these are the ones that are asked about again.
 
-Cells of arrays are taken as floats: plain Python reckons with those in half the time.
+Cells of arrays are taken as floats: plain Python computes with those in half the time.
 """
 
 import math
@@ -106,7 +106,7 @@ class SkillBeliefs(NamedTuple):
 
 
 def new_beliefs(skills: int, workers: int, classes: int, contexts: int, tasks: int) -> SkillBeliefs:
-    """Nothing believed yet, with room for so many of each."""
+    """Nothing believed yet, with room for this many of each."""
     by_class = np.zeros((5, workers, classes))
     crowd = np.zeros(5)
     crowd[MEAN] = max(CROWD_ACCURACY, 1.0 / max(1, classes) + ABOVE_CHANCE)
@@ -242,7 +242,7 @@ def count_classes(shares: Array, occurs: Array) -> None:
 
 @kernel
 def most_by_answers(beliefs: SkillBeliefs, worker: int, occurs: Array) -> float:
-    """How often a worker can be right at the most, in the mean over classes, by what they name.
+    """How often a worker can be right at most, in the mean over classes, by what they name.
 
     A worker who hardly names a class is hardly right on it, which takes no other answer to see. How
     often a class occurs is no more than believed, so half of that is enough.

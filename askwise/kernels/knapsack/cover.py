@@ -211,7 +211,7 @@ def cover_exact(costs: Numbers, gains: Numbers, demand: float) -> tuple[list[int
         return _answer(price, chosen, feasible)
     whole = price
     if price.dtype.kind == "f":
-        # Without those that are dearer than the greedy set, the units of money are finer.
+        # Without those that are more expensive than the greedy set, the units of money are finer.
         within = price <= math.fsum(price[chosen])
         gain, whole = np.where(within, gain, 0.0), inputs.in_units(np.where(within, price, 0.0))
     for max_states in states.allowances():

@@ -8,7 +8,7 @@ worth looking at.
 
 1. Greedy, and then the best plan with at most two single units removed or added.
 2. Residues. Ignoring limits, what differences cost depends only on the weight they free
-   modulo the break type's weight: a shortest path over so many residues, each type taken
+   modulo the break type's weight: a shortest path over this many residues, each type taken
    around its cycles (as in Boecker and Liptak's round robin). If the cheapest plan keeps
    within the limits it is optimal; if it is no better than the known plan, that one is.
 3. States. Otherwise the units that may differ are cut into pieces of 1, 2, 4, ... units and

@@ -22,7 +22,7 @@ _SCANS = 8
 
 @step
 def scale_of(size: int, demand: float) -> tuple[int, int, float, float]:
-    """How gains of so many items are counted in whole units.
+    """How gains of this many items are counted in whole units.
 
     Returns the units of the whole demand, those that are enough, and what to multiply a gain by:
     two powers of two, as that for a demand next to nothing is beyond a float. Such a product is
@@ -186,7 +186,7 @@ def cover_greedy_among(costs: Array, gains: Array, size: int, demand: float, cho
         if not going:
             break
     if going:
-        # Rarely there are many: then all that are left in order, which costs n log n at the most.
+        # Rarely there are many: then all that are left in order, which costs n log n at most.
         left = 0
         for j in range(n):
             if units[j] > 0 and precedes(ratios, last, j):

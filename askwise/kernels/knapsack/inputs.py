@@ -17,7 +17,7 @@ MAX_CAPACITY = 1 << 61
 # Costs are added up in 64 bits, with room for one more of the same size.
 MAX_TOTAL_COST = 1 << 61
 SUM_BITS = 60
-"""What is counted in whole units has a sum of up to so many bits."""
+"""What is counted in whole units has a sum of up to this many bits."""
 
 
 class WrongInput(ValueError):

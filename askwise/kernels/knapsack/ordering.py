@@ -8,7 +8,7 @@ from askwise.core.compiling import PLAIN, kernel, step
 from askwise.kernels.knapsack.inputs import Array
 
 _SHORT = 16
-"""Runs of so many are sorted by insertion."""
+"""Runs of this many are sorted by insertion."""
 
 
 def _in_order(keys: Array) -> Array:

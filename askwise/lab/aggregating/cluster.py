@@ -19,7 +19,7 @@ PARTS_A_THREAD = 2
 """So that a thread that is done early has more to do."""
 
 LEAST = 50_000
-"""Answers of a part at the least: a smaller one takes longer to send for than to go over."""
+"""The fewest answers of a part: a smaller one takes longer to send for than to go over."""
 
 TOGETHER = 8
 """Tallies that are added up in one step: then no process holds more of them."""

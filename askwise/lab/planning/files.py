@@ -17,7 +17,7 @@ def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> P
     picture = plan.picture()
     figure = report.draw(
         directory,
-        "Cost of campaigns of so many questions; eight of ten lie in the shaded band.",
+        "Cost of campaigns by number of questions; eight of ten lie in the shaded band.",
         picture.pop("results_rows"),
         **picture,
     )

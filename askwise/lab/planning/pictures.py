@@ -26,7 +26,7 @@ def count(number: int, noun: str) -> str:
 def cost_picture(
     title: str, path: Sequence[Point], runs: int, budget: Decimal | None
 ) -> dict[str, Any]:
-    """The cost of campaigns of so many questions, as `askwise.figures.draw` takes it."""
+    """The cost of campaigns by number of questions, as `askwise.figures.draw` takes it."""
     rows = [
         Row("", SERIES, at, "cost", mean, low, high, runs)
         for at, mean, low, high in [(0.0, 0.0, 0.0, 0.0), *path]

@@ -300,13 +300,13 @@ class Plan(ShownResult, Jsonable):
         )
 
     def picture(self) -> dict[str, Any]:
-        """What `askwise.figures.draw` makes a picture of: the cost of so many questions."""
+        """What `askwise.figures.draw` makes a picture of: the cost by number of questions."""
         path = [(at, float(m.mean), float(m.low), float(m.high)) for at, m in self.path]
         funds = None if self.funds is None else self.funds.amount
         return cost_picture(self.headline, path, self.runs, funds)
 
     def plot(self) -> Any:
-        """What campaigns of so many questions cost.
+        """What campaigns cost, by number of questions.
 
         Needs Matplotlib, which is in the extra ``askwise[lab]``.
         """
@@ -329,7 +329,7 @@ def _remarks(plan: Plan) -> list[str]:
     if target is not None and error.mean > target:
         if dial is not None and plan.searched is not None:
             first, last = plan.searched
-            limit = f" with at most {plan.horizon} answers a question" if plan.horizon else ""
+            limit = f" with at most {plan.horizon} answers per question" if plan.horizon else ""
             found.append(
                 f"The target is out of reach: no {dial.name} tried, from {first} to {last}, has an "
                 f"error of {target:g}{limit}. The best found is {error.mean:.3g}, with "

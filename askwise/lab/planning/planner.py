@@ -29,7 +29,7 @@ TARGET = 0.05
 _DRAWS, _BUDGET_DRAWS = 1000, 400
 _POINTS = 20
 _MANY = 5000
-"""The sum of so many costs is normal, to all digits that are shown."""
+"""The sum of this many costs is normal, to all digits that are shown."""
 
 
 def plan(
@@ -107,7 +107,7 @@ def _policy(label: str, beliefs: Beliefs) -> Policy:
     policy = policies.make(from_label(label))
     remedy, wrong = "choose one that asks until a question is answered", ""
     if isinstance(policy, KnowsTruth):
-        wrong, remedy = "must be told the truth", "nobody knows it beforehand; choose another"
+        wrong, remedy = "must be told the truth", "it is unknown beforehand; choose another"
     elif policy.needs_budget and "options" in policy.outcomes:
         wrong = "spends a budget as a whole"
     elif isinstance(policy, AwaitsTruth):
@@ -131,7 +131,7 @@ def _policy(label: str, beliefs: Beliefs) -> Policy:
 
 @dataclass(frozen=True)
 class _Found:
-    """Policy and rule as they were set, and what came of it."""
+    """Policy and rule as they were set, and the result."""
 
     policy: Policy
     rule: StoppingRule

@@ -22,7 +22,7 @@ _CHUNK = 500
 
 @dataclass(frozen=True)
 class Sample:
-    """What came of every simulated question."""
+    """The result of every simulated question."""
 
     answers: Array
     """How many of each crowd: questions x crowds."""
@@ -120,7 +120,7 @@ def draw_questions(beliefs: Beliefs, policy: Policy, questions: int, runs: int, 
 
 
 def problem_of(beliefs: Beliefs, questions: int) -> Problem:
-    """The campaign that a requester with so many questions sees."""
+    """The campaign that a requester with this many questions sees."""
     return make_problem(
         workers=[{"id": crowd.id, "price": crowd.price} for crowd in beliefs.crowds],
         tasks=[f"q{at}" for at in range(questions)],

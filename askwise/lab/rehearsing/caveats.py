@@ -21,8 +21,8 @@ def cannot_know(worlds: PossibleWorlds, truths: int) -> tuple[str, ...]:
         )
         found.append(
             f"Errors of any two workers are taken to have a correlation of {low:g} to {high:g}, "
-            f"within a family {worlds.family_correlation:g}. Nobody knows before answers and "
-            "truths are there: record some answers and plan with --answers."
+            f"within a family {worlds.family_correlation:g}. That is unknown before answers "
+            "and truths are there: record some answers and plan with --answers."
         )
     elif isinstance(worlds, RecordedWorlds):
         found.append(

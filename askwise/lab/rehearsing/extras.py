@@ -91,7 +91,7 @@ class CertificatePart(Jsonable):
 
 @dataclass(frozen=True, slots=True)
 class CascadePart(Jsonable):
-    """A fixed order, the cheap before the dear, until the weighted votes are sure enough.
+    """A fixed order, the cheap before the expensive, until the weighted votes are sure enough.
 
     Attributes
     ----------

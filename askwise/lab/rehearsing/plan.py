@@ -30,7 +30,7 @@ Lever = Literal["budget", "target"]
 
 @dataclass(frozen=True, slots=True)
 class CampaignSetting(Jsonable):
-    """A budget, or a target of the policy, and what came of it in the simulated campaigns.
+    """A budget, or a target of the policy, and its result in the simulated campaigns.
 
     Attributes
     ----------
@@ -271,8 +271,8 @@ def certificate_text(part: CertificatePart) -> str:
     mean, low, high = amounts(part.price.mean, part.price.low, part.price.high)
     return (
         f"A certificate that at most {percent(part.error)} are wrong, with "
-        f"{percent(part.confidence)} confidence, takes {part.clean} audits by {part.by} at the "
-        f"least; {part.audits.mean:.0f} ({part.audits.low:.0f} to {part.audits.high:.0f}) for "
+        f"{percent(part.confidence)} confidence, takes at least {part.clean} audits by "
+        f"{part.by}; {part.audits.mean:.0f} ({part.audits.low:.0f} to {part.audits.high:.0f}) for "
         f"{mean} ({low} to {high}) certify {percent(part.share.mean)} of the labels."
     )
 

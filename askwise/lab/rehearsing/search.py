@@ -62,7 +62,7 @@ class Reach:
 
 
 class SettingSearch:
-    """Tries settings, and remembers what came of them."""
+    """Tries settings, and remembers their results."""
 
     def __init__(self, rehearsal: Rehearsal, policy: Policy, runs: int, tell: Progress) -> None:
         self.rehearsal, self.policy, self.runs, self.tell = rehearsal, policy, runs, tell
@@ -122,7 +122,7 @@ class SettingSearch:
     def _first(
         self, settings: list[tuple[Policy, Decimal | None]], target_error: float
     ) -> Found | Reach:
-        """The first of settings, ever more careful and dearer, that keeps the target."""
+        """The first of settings, ever more careful and more expensive, that keeps the target."""
         few = min(SEARCHED_BY, self.runs)
 
         def tried(at: int, runs: int) -> Found:
@@ -149,7 +149,7 @@ class SettingSearch:
 
 
 def budgets_of(rehearsal: Rehearsal) -> list[Decimal]:
-    """Budgets from one cheap answer a task to all answers that there are."""
+    """Budgets from one cheap answer per task to all answers that there are."""
     staff, tasks = rehearsal.worlds.staff, rehearsal.worlds.tasks
     prices = np.array([to_micro(each.price, "price") for each in staff], np.float64)
     worlds = (rehearsal.bench(at).recording for at in range(3))

@@ -36,7 +36,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Trials:
-    """What came of all of them, with one setting."""
+    """The results of all of them, with one setting."""
 
     each: tuple[Trial, ...]
 
@@ -95,7 +95,7 @@ class Rehearsal:
         tell: Progress = unseen,
         what: str = "",
     ) -> Trials:
-        """Run a campaign in each of the first so many worlds."""
+        """Run a campaign in each of the first worlds."""
         found = []
         for number in range(runs):
             tell(what, number, runs)

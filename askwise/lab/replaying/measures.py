@@ -60,7 +60,7 @@ def by_field(grades: Array) -> dict[str, Array]:
 def measures_of(
     values: Array, budgets: Sequence[int], contenders: Sequence[Contender], measured: int
 ) -> Iterator[Measures]:
-    """Sum up grades, by run, budget (in micro-units) and contender, of so many measured tasks."""
+    """Sum up grades, by run, budget (in micro-units) and contender, of this many measured tasks."""
     for place, each in enumerate(contenders):
         for at, budget in enumerate(budgets):
             runs = by_field(values[:, at, place])

@@ -18,7 +18,7 @@ from askwise.lab.worlds.base import staff
 OPTIONS = ("no", "yes")
 
 POOR_SHARE = 6 / 11
-"""Of the workers of section 6.3, 600 in 1,100 are poor and dear; the mix is kept for other n."""
+"""Of the workers of section 6.3, 600 in 1,100 are poor and expensive; other n keep the mix."""
 POOR_QUALITY = 2 / 3
 LOWEST_COST, HIGHEST_COST = 10, 20
 

@@ -15,7 +15,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.lab.worlds.recorded import Recording
 
 PENALTIES, FACTOR = 12, 0.75
-"""How many penalties are tried, each so many times the one before."""
+"""How many penalties are tried, each this many times the one before."""
 
 HELD_OUT = 0.1
 """Share of the recorded answers that the penalty is chosen by."""

@@ -81,7 +81,7 @@ class Survey:
         return int(self.responses.shape[2])
 
     def problem(self, questions: int, budget: Amount | None = None) -> Problem:
-        """The campaign that a requester with so many questions sees."""
+        """The campaign that a requester with this many questions sees."""
         prices = self.prices or (1,) * self.crowds
         return make_problem(
             workers=[{"id": f"w{at}", "price": price} for at, price in enumerate(prices)],

@@ -61,7 +61,7 @@ def freelancer_market(
     Parameters
     ----------
     cap : int
-        The dearest price: highly paid workers do not apply for small projects.
+        The highest price: highly paid workers do not apply for small projects.
     floor : int
         The lowest price: 3 is the default market, 5 the alternative.
     candidates : int, optional
@@ -78,7 +78,7 @@ def freelancer_market(
 
 @dataclass(frozen=True)
 class RateTable:
-    """Real rates and mean ratings (None: not rated yet), one entry a worker."""
+    """Real rates and mean ratings (None: not rated yet), one entry per worker."""
 
     rates: Array
     ratings: Array
@@ -97,7 +97,7 @@ def read_table(
     reviews : str
         Column of the number of ratings; without it a rated worker counts as five.
     worker : str
-        Column of the worker's id; of several rows a worker the first is taken.
+        Column of the worker's id; of several rows per worker the first is taken.
     stars : float
         The best rating; 1 is the worst.
     """

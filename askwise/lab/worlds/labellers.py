@@ -95,7 +95,7 @@ class LabellerPool:
         return float(uniform(Draw(self.stream[0], self.stream[1], worker), index))
 
     def pick(self, worker: int, index: int, count: int) -> int:
-        """One of so many, evenly."""
+        """One of this many, evenly."""
         return min(int(self.chance(worker, index) * count), count - 1)
 
     def good_at(self) -> Array:
@@ -225,7 +225,7 @@ def _draw_answers(
     first: int,
     labels: Array,
 ) -> None:
-    """Draw each answer: one number a task and voice, from index ``first`` on."""
+    """Draw each answer: one number per task and voice, from index ``first`` on."""
     options = reaches.shape[3]
     for task in range(len(truth)):
         draw = Draw(stream[0], stream[1], task)

@@ -32,7 +32,7 @@ class Labellers:
         return 2.0 * self.accuracies - 1.0
 
     def problem(self, tasks: int, limit: int, budget: int, *, repeat: bool = True) -> Problem:
-        """The campaign of a requester with so many tasks and this budget (micro-units)."""
+        """The campaign of a requester with this many tasks and this budget (micro-units)."""
         return Problem(
             workers=staff(self.prices, [limit] * len(self.prices)),
             tasks=tuple(Task(f"t{at}") for at in range(tasks)),
@@ -50,7 +50,7 @@ class Labellers:
 def labellers(rng: np.random.Generator, workers: int, spammers: int = 0) -> Labellers:
     """Draw workers as in 001, section 6: p ~ U[.5, 1], v = 2p - 1, price ~ U[v, 1 + v].
 
-    So many of them, anywhere among the others, are ``spammers``: they answer at random and have
+    This many of them, anywhere among the others, are ``spammers``: they answer at random and have
     the prices of v = 0. With the same generator the others are the same, spammers or not.
     """
     accuracies = rng.uniform(0.5, 1.0, workers)

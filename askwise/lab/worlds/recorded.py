@@ -34,7 +34,7 @@ class RecordedWorld(NamedTuple):
 
 @step
 def recorded_truth(world: RecordedWorld, task: int) -> int:
-    """Reveal what is true of a task; -1 if nobody knows."""
+    """Reveal what is true of a task; -1 if it is unknown."""
     return int(world.truths[task])
 
 
@@ -60,7 +60,7 @@ class Recording:
     Parameters
     ----------
     task, worker, label : int arrays
-        One entry an answer; a pair at most once.
+        One entry per answer; a pair at most once.
     tasks, workers, options : int
         How many there are.
     truth : int array
@@ -95,7 +95,7 @@ class Recording:
     def complete(
         cls, labels: Array, truth: Array, options: int, contexts: Array | None = None
     ) -> Recording:
-        """Everybody's answer to every task: a row a task, a column a worker."""
+        """Everybody's answer to every task: a row per task, a column per worker."""
         tasks, workers = labels.shape
         task, worker = np.divmod(np.arange(tasks * workers), workers)
         label = labels.ravel().astype(np.int64)

@@ -58,7 +58,7 @@ class WatchedPolicy(BoundingPolicy, SuggestsGold):
 
     @property
     def level(self) -> float:
-        """How likely an alarm is where all bounds hold, at the most."""
+        """The most that an alarm is likely where all bounds hold."""
         return LEVEL if self.alarm is None else float(self.alarm)
 
     def params(self) -> Params:

@@ -192,7 +192,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     def too_large(self) -> TooLarge:
         """Say that the exact search for a set has hit its limit."""
         return TooLarge(
-            f"policy {self.name!r} can't find the cheapest set among so many workers exactly: use "
+            f"policy {self.name!r} can't find the cheapest set among these workers exactly: use "
             "solver='auto', which then takes the best one found",
             field="solver",
         )

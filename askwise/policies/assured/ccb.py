@@ -95,7 +95,7 @@ class CcbNs(SoftCcb):
         With ``truth="audited"``, the share of tasks that are audited: 0.1 by default.
     alarm : float, optional
         With ``truth="audited"``, how likely the watch is to raise an alarm, ever, where all bounds
-        hold, at the most: 0.05 by default.
+        hold, at most: 0.05 by default.
     xi : float
         Sets are planned for an error of alpha - xi and checked against alpha (section 6.3), so
         that exploration ends early where some set is close to alpha. Where no set reaches

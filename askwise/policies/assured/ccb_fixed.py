@@ -90,7 +90,7 @@ class CcbFixed(BoundingPolicy, SetsCriticalBids):
                 "worker",
                 field="qualities",
             )
-        valid = "numbers from 0 to 1, one a worker"
+        valid = "numbers from 0 to 1, one per worker"
         known = tuple(real(q, "qualities", valid, least=0, most=1) for q in self.qualities)
         object.__setattr__(self, "qualities", known)
         if known and self.rounds:
@@ -111,12 +111,12 @@ class CcbFixed(BoundingPolicy, SetsCriticalBids):
         return 0 if self.qualities else ROUNDS
 
     def check(self, problem: Problem) -> None:
-        """Refuse qualities that are not one a worker."""
+        """Refuse qualities that are not one per worker."""
         super().check(problem)
         if self.qualities and len(self.qualities) != len(problem.workers):
             raise InvalidParameter(
                 f"qualities has {len(self.qualities)} numbers for {len(problem.workers)} workers: "
-                "give one a worker, in their order",
+                "give one per worker, in their order",
                 field="qualities",
             )
 

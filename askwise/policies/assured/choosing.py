@@ -203,7 +203,7 @@ def begin_at_once(
 
 @heavy_kernel
 def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Array) -> None:
-    """Take those out who are surely dearer than what is enough (6.2.2).
+    """Take those out who are surely more expensive than what is enough (6.2.2).
 
     In the order of cost / a-, the set that GA has ``chosen`` on the lower bounds ends with worker
     k. A later worker goes if their cost / a+ is no less than k's cost / a- and their cost no less

@@ -6,7 +6,7 @@ odds ratio r above 1, the product of r**X / (1 - p + r p) over the tasks so far 
 mean 1 if X is 1 with probability p, and falls on average if that is less likely (a tie is worth
 less than its mean, as r**X is convex). log(1 - p + r p) is concave in p: with the mean of the p in
 place of each, the product is smaller still. So is the mean over several r. It exceeds 1 / level
-with probability ``level`` at the most, ever (Ville), and it hangs on three sums only.
+with probability ``level`` at most, ever (Ville), and it hangs on three sums only.
 
 The same with odds ratios below 1 bounds from above how often answers are wrong on the mean,
 however that differs from task to task.
@@ -151,7 +151,7 @@ def judge(book: Book, state: State, params: Params, task: int) -> None:
 
 @heavy_kernel
 def judge_set(state: State, params: Params, members: Array, lead: int) -> None:
-    """As ``judge``, of those who have answered; the truth leads by so many votes."""
+    """As ``judge``, of those who have answered; the truth leads by this many votes."""
     watch, alpha = state.watch, params.check.alpha
     said = said_error(state, params, members)
     if not is_within(said, alpha):

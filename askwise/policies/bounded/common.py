@@ -28,7 +28,7 @@ from askwise.policies.capabilities import Explains, Score
 PAPER = "003"
 
 
-# Columns of `beliefs` (one row a worker): answers seen, their sum and sum of squares on the
+# Columns of `beliefs` (one row per worker): answers seen, their sum and sum of squares on the
 # scale 0 to 1 of the range (what they are worth counts from zero: see `worth`), and whether the
 # worker was rejected during exploration.
 COUNT, SUM, SQUARES, REJECTED = range(4)

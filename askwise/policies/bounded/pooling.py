@@ -49,7 +49,7 @@ def unit_of(book: Book, worker: int, by_price: int, lowest: int) -> float:
 
 @step
 def seen(book: Book, beliefs: Array, worker: int, unit: float) -> tuple[float, float]:
-    """Answers of a worker and their sum above zero, a prior rating counted as so many answers."""
+    """Answers of a worker and their sum above zero, a prior rating counted as this many answers."""
     weight = book.ratings[worker, c.WEIGHT]
     count = beliefs[worker, COUNT] + weight
     total = beliefs[worker, SUM] + weight * book.ratings[worker, c.RATING]
@@ -94,7 +94,7 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
         unit = unit_of(book, worker, by_price, lowest)
         count = beliefs[worker, COUNT]
         if count > 1.0:
-            # Nobody speaks for all: beyond ten answers a worker tells of their own noise only.
+            # Nobody speaks for all: beyond ten answers their record is mostly their own noise.
             weight = min(count - 1.0, 10.0)
             within += weight * squares_about_mean(beliefs, worker, unit) / (count - 1.0)
             freedom += weight

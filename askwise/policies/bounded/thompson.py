@@ -90,7 +90,7 @@ class ThompsonKnapsack(BoundedPolicy):
         Factor on all earlier answers at each new one; below 1 for workers whose quality
         drifts (.99 forgets in about a hundred answers).
     patience : int
-        One more unit a decision for each so many answers seen; 0 decides after every unit.
+        One more unit per decision for every this-many answers seen; 0 decides after every unit.
 
     Assumes independent utilities per worker. A ``Worker(rating=, rating_weight=)`` is used as
     prior. Needs a utility after each answer; several may be out at once.

@@ -27,13 +27,13 @@ def _wrong(message: str) -> InvalidParameter:
 
 def _rows(given: object) -> Sequence[object]:
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
-        raise _wrong(f"truth is {given!r}: give a list of distributions, one a crowd")
+        raise _wrong(f"truth is {given!r}: give a list of distributions, one per crowd")
     return given
 
 
 def _distribution(row: object) -> tuple[float, ...]:
     if isinstance(row, str | bytes) or not isinstance(row, Sequence) or len(row) < 2:
-        raise _wrong(f"truth has {row!r}: give a list of probabilities, one an option")
+        raise _wrong(f"truth has {row!r}: give a list of probabilities, one per option")
     chances = tuple(
         real(each, "truth", "probabilities from 0 to 1", least=0, most=1) for each in row
     )
@@ -55,7 +55,7 @@ class Omniscient(DrawingPolicy, KnowsTruth):
             raise _wrong("truth has rows of different lengths")
 
     def check(self, problem: Problem) -> None:
-        """Refuse to work where nobody knows the truth."""
+        """Refuse to work where the truth is unknown."""
         super().check(problem)
         if not self.truth:
             raise _wrong(
@@ -65,7 +65,7 @@ class Omniscient(DrawingPolicy, KnowsTruth):
         if len(self.truth) > len(problem.workers):
             raise _wrong(
                 f"truth has {len(self.truth)} rows, there are {len(problem.workers)} crowds: give "
-                "one a crowd"
+                "one per crowd"
             )
         if any(len(row) != len(problem.options) for row in self.truth):
             raise _wrong(

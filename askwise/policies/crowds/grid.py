@@ -17,19 +17,19 @@ from askwise.ledger import kinds as k
 from askwise.policies.crowds.common import SurveyTerms, ranked_price
 
 MOST_POINTS = 64
-"""A grid has at most so many points, or as many as there are crowds."""
+"""A grid has at most this many points, or as many as there are crowds."""
 
 LAST_PHASE = 11
 """Beyond 4,094 answers to one question the grid stays as it is."""
 
-# Columns of `phases` (one row a question): the phase its arms belong to, the number of crowds
+# Columns of `phases` (one row per question): the phase its arms belong to, the number of crowds
 # then, the arm decided on last, and how often its arms have begun anew.
 PHASE, CROWDS, ARM, EPOCH = range(4)
 
 # Columns of `arm_of` (one row an assignment): of which epoch and arm it is; epoch 0 is none.
 OF_EPOCH, OF_ARM = range(2)
 
-# Column of `arms` (one row a question and arm): how often it was played; votes follow.
+# Column of `arms` (one row per question and arm): how often it was played; votes follow.
 PLAYED, ARM_VOTES = range(2)
 
 
@@ -147,7 +147,7 @@ def credit(book: Book, state: State, parts: int, fact: Fact) -> None:
 
 @step
 def coarse_enough(parts: int, crowds: int) -> int:
-    """At most so many parts, and no more points than there is room for."""
+    """At most this many parts, and no more points than there is room for."""
     while parts > 1 and points(crowds, parts) > most_points(crowds):
         parts -= 1
     return parts

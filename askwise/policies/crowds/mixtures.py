@@ -20,7 +20,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.kernels import Array, kernel, step
 
 MOST_MIXTURES = 300_000
-"""Mixtures that are tried, at the most, for all options together: 3 s without the compiler."""
+"""The most mixtures that are tried, for all options together: 3 s without the compiler."""
 
 # A smaller weight is a rounding error of 0, and a mix without that crowd is tried as well.
 _LEAST = 1e-12

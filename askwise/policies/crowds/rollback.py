@@ -18,7 +18,7 @@ from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds.common import SurveyPolicy, SurveyTerms, may_ask, question_for
 from askwise.policies.crowds.non_adaptive import draw_by_price
 
-# Columns of `stages` (one row a question): the crowd to exploit (its index + 1, 0 while
+# Columns of `stages` (one row per question): the crowd to exploit (its index + 1, 0 while
 # exploring) and how many asks the exploration took.
 CHOSEN, EXPLORED = range(2)
 

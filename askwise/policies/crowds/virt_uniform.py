@@ -176,7 +176,7 @@ class VirtUniform(GridPolicy):
     Phases last 2, 4, 8, ... asks. In each, all mixtures whose shares are multiples of a
     granularity of about 2^(-phase / (crowds + 2)) are arms; an arm's reward is the empirical gap
     of the answers drawn from it in this phase, per root of its mean price. UCB1's bonus is added to
-    that, not divided: it would keep dear mixtures from being tried.
+    that, not divided: it would keep expensive mixtures from being tried.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ class LabelPolicy(KernelPolicy, Explains):
 class RankedPolicy(LabelPolicy):
     """Base of those that ask about the task with the lowest key.
 
-    Their State has the fields ``keys`` (one a task; a new task's is 0) and ``tree``, the
+    Their State has the fields ``keys`` (one per task; a new task's is 0) and ``tree``, the
     tournament over them.
     """
 

@@ -20,7 +20,7 @@ from askwise.policies.labels.common import Opinion, draw_below, out_for, voted
 from askwise.policies.labels.in_turn import AGREED, JUDGED, InTurnPolicy, is_left, turn_kernels
 
 FIRST = 3
-"""So many are asked at first: two of the highest quality and one at random."""
+"""This many are asked at first: two of the highest quality and one at random."""
 
 # Columns of `votes`: the option that won when the task was done, plus one (0: none); its share.
 WINNER, SHARE = range(2)

@@ -15,7 +15,7 @@ from askwise.ledger.queries import at_hand
 
 
 def new_tree(rows: int) -> Array:
-    """Room for so many tasks, none of them in it."""
+    """Room for this many tasks, none of them in it."""
     half = 1 << max(0, rows - 1).bit_length()
     return np.full(2 * half, -1, np.int64)
 

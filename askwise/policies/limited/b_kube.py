@@ -195,7 +195,7 @@ class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
     Of the paper's outlook on skills (section 7) this is the case of one skill a task. Weights
     over several skills, and values that are vectors, are left out.
 
-    Not for budgets of a few answers a worker: it explores for long. Not where spammers are many
+    Not for budgets of a few answers per worker: it explores for long. Not where spammers are many
     and cheap.
 
     References

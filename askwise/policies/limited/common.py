@@ -30,7 +30,7 @@ PAPER = "001"
 INFERENCES = ("majority", "weighted-majority", "map")
 MAJORITY, WEIGHTED, POSTERIOR, GIVEN = range(4)
 
-# Columns of a record (one row a worker): answers seen; their number times the value
+# Columns of a record (one row per worker): answers seen; their number times the value
 # contribution, so that the bounded family's `mean` is the latter; how many agreed with the vote.
 COUNT, WORTH, AGREED = range(3)
 

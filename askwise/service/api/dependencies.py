@@ -38,13 +38,13 @@ ERRORS: dict[int, dict[str, Any]] = {
     code: {"content": _ERROR, "description": text, "headers": _HEADERS.get(code, {})}
     for code, text in {
         400: "The request can't be read.",
-        401: "No key, or not a good one.",
+        401: "The key is missing or not valid.",
         403: "The key's role does not allow it.",
-        404: "A name that stands for nothing.",
+        404: "There is nothing of that name.",
         408: "The body came too slowly.",
-        409: "It clashes with what is there.",
+        409: "It conflicts with the present state.",
         413: "The body is too large.",
-        415: "The body is not of a kind that is read here.",
+        415: "The body's content type is not supported.",
         422: "A field is not valid; the error names it.",
         429: "Too many requests; Retry-After says when.",
         503: "The store can't be used; Retry-After says when.",
@@ -172,7 +172,7 @@ def _paging(**shape: Any) -> Provided:
 
     def part(
         service: Serving,
-        limit: Annotated[int, Field(ge=1, description="Entries, at the most.")] = 100,
+        limit: Annotated[int, Field(ge=1, description="The most entries to return.")] = 100,
         after: Annotated[str, place] = "",
     ) -> Paging:
         most = service.settings.largest_page

@@ -179,7 +179,9 @@ def _webhook(event: str, message: dict[str, Any]) -> dict[str, Any]:
         "parameters": parameters,
         "requestBody": {"required": True, "content": {"application/json": {"schema": message}}},
         "responses": {
-            "2XX": {"description": "The message was taken; anything else, and it comes again."}
+            "2XX": {
+                "description": "The message was accepted; after any other status it is sent again."
+            }
         },
     }
     return {"post": operation}

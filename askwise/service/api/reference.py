@@ -20,15 +20,15 @@ from askwise.service.pages.base import page, pages
 from askwise.service.state import service_of
 
 GROUPS = {
-    "campaigns": "Campaigns: made, changed, read.",
-    "workers": "The workers of a campaign: invited, bidding, away, gone.",
+    "campaigns": "Create, change and read campaigns.",
+    "workers": "The workers of a campaign: invitations, bids, absences.",
     "asking": "Asking and answering.",
     "payments": "Money out: what is owed, payouts, bonuses.",
     "judges": "The judges of this service, and who runs a campaign.",
     "catalogue": "What a campaign or a judge may name, and the parameters that it takes.",
-    "webhooks": "Messages to a server of yours when something happens.",
+    "webhooks": "Messages to your server when something happens.",
     "keys": "Keys of people and programs.",
-    "operation": "Whether and how the service runs.",
+    "operation": "Health and metrics of the service.",
 }
 """Tags in the order of the page; others follow."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from askwise.service.routing.bodies import check_plain
 
 LONGEST_KEY = 20
-"""Parts of a dotted key, at the most."""
+"""The most parts of a dotted key."""
 
 _TEXT = r"""\"(?!\"\")(?:[^"\\\n]++|\\.)*+\"?|'(?!'')[^'\n]*+'?"""
 _TOKENS = re.compile(

@@ -117,7 +117,7 @@ def read_form(
         to_micro(budget, "budget")
     options = options_of_text(said.get("options", ""))
     if len(options) < 2:
-        raise refuse_form("name at least two options, one a line", field="options")
+        raise refuse_form("name at least two options, one per line", field="options")
     order = read_order(
         file,
         question=said.get("question"),

@@ -1,7 +1,7 @@
 """What the dashboard shows of campaigns: worked out once for all who watch.
 
 Numbers are worked out of a copy when the log has moved, and charts are drawn from them; who writes
-to the campaign waits for the copying alone. Both rest in between: for a second or two at the least,
+to the campaign waits for the copying alone. Both rest in between: for a second or two at least,
 and for ten times as long as the work took. So a campaign with hundreds of events a second is worked
 out once a second, a huge one once in a few seconds, and one that nobody watches never; who looks
 meanwhile sees the last. What takes long is worked out by another thread, so that only the first
@@ -31,15 +31,15 @@ log = logging.getLogger("askwise.service")
 T = TypeVar("T")
 
 NUMBERS_REST, CHARTS_REST = 1.0, 2.0
-"""Seconds between two workings out, at the least."""
+"""The fewest seconds between two computations."""
 
 SHARE, LONGEST_REST = 10.0, 15.0
-"""They rest so many times longer than they took, so that at most a tenth of the time is theirs; but
-not for longer than this.
+"""They rest this many times longer than they took, so that they use at most a tenth of the time,
+but not for longer than this.
 """
 
 SLOW = 0.3
-"""What took longer than so many seconds is worked out behind the back of who asks for it."""
+"""What took longer than this many seconds is computed in the background."""
 
 MOST_WATCHED = 64
 """Campaigns whose overview is kept; the one not looked at for longest goes."""
@@ -85,7 +85,7 @@ class Facts:
     range: tuple[float, float]
     """Of utilities; 0 to 1 where there are options."""
     votes: Array
-    """One row a task, one column an option."""
+    """One row per task, one column per option."""
     results: views.CampaignResults
     agreement: views.Agreement
     judges: views.JudgesReport
@@ -111,7 +111,7 @@ class Cached(Generic[T]):
     Parameters
     ----------
     rest : float
-        Seconds for which it is good enough, at the least.
+        The fewest seconds for which it is good enough.
     later : callable
         Does something in another thread, or says (False) that it won't.
     """

@@ -27,7 +27,7 @@ class WorkerPage:
     report: views.WorkerReport
     chart: Markup
     table: list[tuple[str, list[int]]]
-    """A row an option that was expected, a cell an option that was said; empty of many options."""
+    """A row per expected option, a cell per option given; empty if there are many options."""
     pairs: list[views.ConfusionCount]
     """The most frequent pairs, where there is no table."""
     options: tuple[str, ...]

@@ -38,7 +38,7 @@ class SharedSource(Source):
             await self._free.acquire()
         except asyncio.CancelledError:
             # It was not asked, so it can't have been paid: to be cut off here is to be given back.
-            return Response(failure="unavailable", detail="the run was ended before it was asked")
+            return Response(failure="unavailable", detail="the run ended before it was asked")
         try:
             return await self._source.answer(question)
         finally:
@@ -135,7 +135,7 @@ class JudgePanel:
             return listed
         if content is None:
             raise InvalidProblem(
-                "content is missing: a judge has to be told what is asked", field="content"
+                "content is missing: a judge needs to know the question", field="content"
             )
         asked = content if isinstance(content, Content) else Content.from_json(content)
         put = [_question(asked, as_task(task)) for task in tasks]

@@ -27,7 +27,7 @@ PAUSE = 1.0
 """Seconds between looks for campaigns that can go on."""
 
 PAUSE_FACTOR = 20.0
-"""A look is followed by a pause of so many times its length, if that is longer."""
+"""A look is followed by a pause of this many times its length, if that is longer."""
 
 MOST_RUNS = 64
 """Campaigns that a process runs at a time."""

@@ -53,7 +53,7 @@ LARGEST_STRANGER = 64 * 2**10
 """Bytes of a body that comes with neither a key nor a cookie: a form to sign in."""
 
 LARGEST_HEAD = 64 * 2**10
-"""Bytes of a request's headers, at the most."""
+"""The most bytes of a request's headers."""
 
 CLOSE = {"Connection": "close"}
 """On replies to what was not read to its end."""

@@ -14,7 +14,7 @@ PATIENCE = 20.0
 """Seconds in which the headers of a request must be there, and something more of its body."""
 
 SLOWEST = 4 * 2**10
-"""Bytes of a body a second, at the least."""
+"""The fewest bytes of a body per second."""
 
 
 class Protocol(HttpToolsProtocol):

@@ -47,7 +47,7 @@ def pages(words: Callable[[AskwiseError], str] | None = None) -> RouteGroup:
 
     def tell(request: IncomingRequest, error: AskwiseError) -> Response:
         if isinstance(error, BadShape):
-            return trouble(request, 422, "the form is not filled in as it should be")
+            return trouble(request, 422, "the form is not filled in correctly")
         return trouble(request, status_of(error), say(error))
 
     return RouteGroup(tell=tell)
@@ -58,7 +58,7 @@ def words_of(error: AskwiseError) -> str:
     if status_of(error) < 500:
         return str(error)
     log_error(error)
-    return "the service can't do that at the moment: go back and try again in a little while"
+    return "the service can't do that at the moment: go back and try again in a moment"
 
 
 @cache

@@ -42,36 +42,36 @@ def why_done(why: str) -> str:
 
 
 NOTICES = {
-    "made": "The campaign is there.",
-    "paused": "Paused: nothing is handed out until you resume. Answers are still taken.",
+    "made": "The campaign was created.",
+    "paused": "Paused: nobody is asked until you resume. Answers are still accepted.",
     "resumed": "Running again.",
     "begun": "The bidding is closed, and the first worker was asked.",
-    "stopped": "Stopped. Answers to what is out are still taken.",
-    "topped-up": "The budget is larger now.",
-    "added": "The tasks are there.",
-    "token-revoked": "The link works no longer. What its worker had out is released.",
-    "removed": "The worker is removed. What they had out is released; their links work no longer.",
-    "worker-paused": "The worker is paused. What they have out is theirs to finish.",
+    "stopped": "Stopped. Answers to open questions are still accepted.",
+    "topped-up": "The budget was raised.",
+    "added": "The tasks were added.",
+    "token-revoked": "The link is revoked. Its worker’s open questions are released.",
+    "removed": "The worker is removed. Their open questions are released and their links revoked.",
+    "worker-paused": "The worker is paused. They may finish their open questions.",
     "pause-lifted": "The pause is lifted: the worker is asked again.",
     "released": "Released: the question may be asked again.",
     "revised": "The answer is changed.",
     "withdrawn": "The answer is withdrawn.",
-    "key-revoked": "The key works no longer.",
+    "key-revoked": "The key is revoked.",
     "retitled": "The title is changed.",
-    "archived": "Archived: it can be read, and not changed until you unarchive it.",
+    "archived": "Archived: it can’t be changed until you unarchive it.",
     "unarchived": "The campaign is in use again.",
     "deleted": "The campaign is deleted.",
-    "forgotten": "The worker’s id is replaced by a made-up one.",
+    "forgotten": "The worker’s id was replaced with a made-up one.",
     "task-removed": "The task is removed.",
-    "closed": "Closed: nobody will be asked about this task any more.",
-    "truth": "The truth is noted.",
+    "closed": "Closed: nobody will be asked about this task again.",
+    "truth": "The truth was recorded.",
     "labelled": "The label is set.",
-    "commented": "The comment is noted.",
+    "commented": "The comment was added.",
     "paid": "Marked as paid.",
     "all-paid": "All are marked as paid.",
     "bonus-given": "The bonus is given.",
-    "hook-removed": "The webhook is gone.",
-    "hook-tested": "A test is on its way: see the deliveries.",
+    "hook-removed": "The webhook was removed.",
+    "hook-tested": "A test message was sent: see the deliveries.",
     "retried": "It will be sent again at once.",
 }
 """What a page may say at its top, by the code in its address: never text from there."""
@@ -89,7 +89,7 @@ def cents(amount: Decimal) -> str:
 
 
 def money(amount: Decimal | None) -> str:
-    """An exact amount, with two decimals at the least.
+    """An exact amount, with two decimals at least.
 
     Examples
     --------

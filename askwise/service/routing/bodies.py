@@ -10,7 +10,7 @@ from typing import Any
 from askwise.service.errors import RequestRefused
 
 DEEPEST = 100
-"""Lists and objects within each other, at the most."""
+"""How deep lists and objects may be nested."""
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 

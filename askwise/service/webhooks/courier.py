@@ -22,7 +22,7 @@ PAUSE = 1.0
 """Seconds between looks."""
 
 PAUSE_FACTOR = 10.0
-"""A look is followed by a pause of so many times its length, if that is longer: however many
+"""A look is followed by a pause of this many times its length, if that is longer: however many
 campaigns there are, looking at them takes a small part of a processor.
 """
 

@@ -31,7 +31,7 @@ SHARE = 80
 """Per cent of a budget whose use is told."""
 
 MOST_WAITING = 1000
-"""With so many deliveries waiting, a hook's cursor stays where it is until some are settled."""
+"""With this many deliveries waiting, a hook's cursor stays where it is until some are settled."""
 
 CHUNK = 500
 """Events read at a time."""

@@ -49,7 +49,7 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 @dataclass(frozen=True)
 class PostResult:
-    """What came of an attempt: the status of the answer, or none, and what was said."""
+    """The result of an attempt: the status of the answer, or none, and what was said."""
 
     status: int | None
     said: str

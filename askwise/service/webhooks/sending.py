@@ -31,7 +31,7 @@ TURN, LONGEST_TURN = 50, 10.0
 """Attempts in a row for one hook, and after how many seconds others have their turn anyway."""
 
 TOGETHER, AT_ONCE = 20, 0.5
-"""Deliveries that were taken are noted so many at a time, or after so many seconds: a commit for
+"""Accepted deliveries are noted this many at a time, or after this many seconds: a commit for
 each would take the disk from the campaigns. After a crash, what was not noted is sent again.
 """
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from askwise.core.errors import InvalidParameter
 
 SHORTEST = 32
-"""Characters of a service's secret, at the least."""
+"""The fewest characters of a service's secret."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class SigningSecret:
         if len(text) < SHORTEST:
             raise InvalidParameter(
                 f"secret in {file} has {len(text)} characters: write {SHORTEST} random ones or "
-                "more into it, or let askwise serve make the file",
+                "more into it, or let askwise serve create the file",
                 field="secret",
             )
         return cls(text)

@@ -152,7 +152,7 @@ class Webhooks:
     def _clear(self, id: str) -> None:
         """Remove what belongs to an ended hook.
 
-        The lane first: who sends needs it to note what came of it, so that nothing new is made
+        The lane first: the sender needs it to note the result, so that nothing new is made
         here, as making something asserts that the hook is as it was.
         """
         for kind in (r.LANE, r.WAITING, r.SETTLED, r.CURSOR):
@@ -202,7 +202,7 @@ class Webhooks:
         Parameters
         ----------
         limit : int, optional
-            How many at the most.
+            The most to return.
         before : str
             Only those made before the one of this id.
         """
@@ -293,5 +293,5 @@ class Webhooks:
 
 def _unknown_hook(id: str) -> UnknownName:
     return UnknownName(
-        f"hook {id!r} is not known: see the list of hooks", field="hook", reason="unknown_hook"
+        f"hook {id!r} is not known: see the list of webhooks", field="hook", reason="unknown_hook"
     )

@@ -193,7 +193,7 @@ class _Visit:
         said = Said("Saved.")
         expires = self.campaign.assignment(id).assignment.expires
         if expires is not None and expires <= time.time():
-            said = Said("Your answer came after its time, and was still taken.", "warn")
+            said = Said("Your answer came late, but was still accepted.", "warn")
         try:
             self.campaign.tell(id, value)
         except (errors.InvalidAnswer, errors.OverBudget) as error:
@@ -221,7 +221,7 @@ class _Visit:
         if not why or len(why) > LONGEST_REMARK:
             words = f"Say why it can’t be answered, in up to {LONGEST_REMARK} characters."
             return self.show(None, Said(words, "bad", 422))
-        said = Said("Noted: this question can’t be answered.")
+        said = Said("Thank you: this question was reported.")
         try:
             self.campaign.flag(id, why)
         except errors.Conflict as error:
@@ -253,7 +253,7 @@ class _Visit:
             return self.show(None, said, changing=self._last())
         except errors.Conflict as error:
             return self.show(None, self._stays(error.reason))
-        return self.show(None, Said("Your answer is changed."))
+        return self.show(None, Said("Your answer was changed."))
 
     def _stays(self, reason: str) -> Said:
         """Why an answer was not changed."""
@@ -295,7 +295,7 @@ class _Visit:
                 raise
             said = Said(sentences.sentence_of(error.reason), tones[error.reason], status_of(error))
             return self.show(None, said)
-        return self.show(None, Said("Your price is noted."))
+        return self.show(None, Said("Your price was saved."))
 
     def _ask(self, when: str, seen: str) -> Wait | Done | None:
         """Ask for them unless they have something out; the same form again asks the same."""
@@ -366,12 +366,12 @@ class _Visit:
         said = sentences.sentence_of(error.reason)
         if error.reason in sentences.TOO_LATE:
             why = sentences.words_of(error.reason)
-            said = f"Your answer came after its time and could not be taken: {why}."
+            said = f"Your answer came too late and could not be accepted: {why}."
         return Said(said, "warn", status_of(error))
 
     def _how_to_answer(self) -> str:
         if self.problem.options:
-            return "That is none of the answers: choose one of these."
+            return "That is not one of the answers: choose one of these."
         low, high = self.problem.range
         return f"That is no number from {low:g} to {high:g}: give one."
 

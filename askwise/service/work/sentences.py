@@ -4,14 +4,14 @@ Nothing here depends on how a message is worded. A word that is not known, as of
 newer version, is answered with words that are true of anything.
 """
 
-_NEUTRAL = "that could not be done: go back and go on from there"
+_NEUTRAL = "that could not be done: go back and continue from there"
 
 SENTENCES: dict[str, str] = {
     # Of what they sent.
-    "invalid_answer": "your answer could not be taken",
-    "invalid_value": "that is none of the answers that this question takes",
-    "invalid_amount": "that price was not taken: give an amount",
-    "unstorable": "that can't be saved as it is written",
+    "invalid_answer": "your answer could not be accepted",
+    "invalid_value": "that is not one of this question's answers",
+    "invalid_amount": "that price was not accepted: enter an amount",
+    "unstorable": "that can't be saved in this form",
     "form_outdated": "this form is out of date: go back, reload the page and try again",
     "key_reused": "this form was used already: go back, reload the page and try again",
     "other_site": "this form was sent by another site",
@@ -22,28 +22,28 @@ SENTENCES: dict[str, str] = {
     "assignment_answered": "you had answered that question already",
     "assignment_declined": "you had skipped that question already",
     "assignment_failed": "that question was taken back",
-    "assignment_expired": "the time for that question is over",
+    "assignment_expired": "the time for that question is up",
     "pair_asked_again": "the question was put to you again",
     "worker_limit_reached": "you have reached your number of answers",
-    "task_closed": "it is not needed any more",
+    "task_closed": "it is no longer needed",
     "too_late": "it is too late to change that answer",
-    "assignment_withdrawn": "that answer was taken back",
-    "label_frozen": "the answers to that question are being checked: yours stays",
-    "answer_is_truth": "that answer is in use already: it stays",
+    "assignment_withdrawn": "that answer was withdrawn",
+    "label_frozen": "the answers to that question are being checked: yours can't be changed",
+    "answer_is_truth": "that answer is already in use: it can't be changed",
     "workers_bid": "answers can't be changed in this campaign",
     "not_answered": "you have not answered that question yet",
-    "task_removed": "it is not needed any more",
-    "unknown_task": "that question is not there",
-    "unknown_assignment": "that question is not there",
+    "task_removed": "it is no longer needed",
+    "unknown_task": "that question does not exist",
+    "unknown_assignment": "that question does not exist",
     # Of the campaign.
     "campaign_stopped": "the campaign has ended",
     "campaign_archived": "the campaign has ended",
-    "unknown_campaign": "this campaign is not there",
+    "unknown_campaign": "this campaign does not exist",
     "unknown_worker": "you are not part of this campaign",
     "worker_left": "you are no longer part of this campaign",
     "bidding_closed": "the bidding has closed: your price stays",
     "no_bids": "prices are set in this campaign: you can't name yours",
-    "log_moved": "something else happened at the same moment: go back and try again",
+    "log_moved": "something else changed at the same moment: go back and try again",
     # Nothing that a worker could do anything about; the service's log says more.
     **dict.fromkeys(
         (
@@ -51,10 +51,10 @@ SENTENCES: dict[str, str] = {
             "too_large", "store_error", "store_unreachable", "store_unusable", "store_misused",
             "newer_version",
         ),
-        "the service can't do that at the moment: go back and try again in a little while",
+        "the service can't do that at the moment: go back and try again in a moment",
     ),
-    "store_busy": "the service is busy: go back and try again in a little while",
-    "write_in_doubt": "it is not certain that this was saved: go back and look",
+    "store_busy": "the service is busy: go back and try again in a moment",
+    "write_in_doubt": "this may not have been saved: go back and check",
     # Too coarse to say more.
     **dict.fromkeys(
         ("conflict", "invalid_problem", "invalid_parameter", "unknown_name"), _NEUTRAL
@@ -100,27 +100,27 @@ WAITS: dict[str, str] = {
     "truth": "Your answers are being checked. More questions may follow.",
     "answers": "The next question depends on answers that are still to come.",
     "workers": "There is no question for you at the moment.",
-    "resume": "The campaign is paused. It goes on when its requester says so.",
+    "resume": "The campaign is paused. Questions continue when its requester resumes it.",
 }
 """What a worker is told while there is nothing to ask them, by what must come first."""
 
 ENDS: dict[str, str] = {
-    "budget": "There is no money left for more questions to you.",
-    "limits": "You have been asked all that you may be asked.",
-    "tasks": "No question is left that could be put to you.",
+    "budget": "There is no money left for more questions.",
+    "limits": "You have reached your number of questions.",
+    "tasks": "There are no questions left for you.",
     "target": "Enough answers are in.",
     "agreement": "Enough answers agree.",
     "certified": "The answers have been checked. Nothing is left to ask.",
     "hopeless": "Enough answers have been checked. Nothing is left to ask.",
     "stopped": "The campaign has ended. What you have earned is yours.",
-    "worthless": "There is nothing more to ask you.",
+    "worthless": "There are no more questions for you.",
 }
 """What a worker is told when there is nothing more to ask them, by why."""
 
 
 SUSPENDED: dict[str, str] = {
     "qualification": "Thank you for your answers. Too few of the first questions were answered as "
-    "expected, so no further questions are put to you for now.",
+    "expected, so you get no further questions for now.",
     "gold": "Thank you for your answers. Too many of them differ from answers that are known, so "
     "no further questions are put to you for now.",
     "decision": "The requester has paused your work for now.",
@@ -129,7 +129,7 @@ SUSPENDED: dict[str, str] = {
 
 WARNED = (
     "Some of your answers differ from answers that are known. Please take your time, and look at "
-    "the instructions again. If that goes on, no more questions may be put to you."
+    "the instructions again. If this continues, you may get no more questions."
 )
 """What a worker is told who was warned."""
 
@@ -142,7 +142,7 @@ def words_of(reason: str) -> str:
     >>> words_of("campaign_stopped")
     'the campaign has ended'
     >>> words_of("something new")
-    'that could not be done: go back and go on from there'
+    'that could not be done: go back and continue from there'
     """
     return SENTENCES.get(reason, _NEUTRAL)
 

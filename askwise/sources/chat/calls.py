@@ -17,7 +17,7 @@ from askwise.sources.chat.prompts import Prompt
 from askwise.sources.chat.requests import LimitName, RequestShape, Rung
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 20.0
-"""Seconds before the first repetition, and before any, at the most, unless the endpoint asks for
+"""Seconds before the first repetition, and before any, at most, unless the endpoint asks for
 more. Drawn evenly from 0: calls that failed together do not come back together.
 """
 
@@ -48,7 +48,7 @@ FILTERED = {"content_filter", "content_policy_violation"}
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What came of a call: the place of the label that was chosen (or the number), or a failure."""
+    """The result of a call: the place of the chosen label (or the number), or a failure."""
 
     choice: int | float | None = None
     failure: Failure | None = None
@@ -112,7 +112,7 @@ class ModelCalls:
         return self.price.most(self._around[choices] + self.shape.most_tokens(prompt), max_tokens)
 
     def likely(self, prompt: Prompt, choices: Choices, max_tokens: int, reply: int) -> int:
-        """What one attempt with a reply of so many tokens is likely to cost, in millionths."""
+        """What one attempt with a reply of this many tokens is likely to cost, in millionths."""
         most = self.most(prompt, choices, max_tokens)
         tokens = self.shape.likely_tokens(prompt, self._around[choices])
         return min(most, self.price.most(tokens, min(reply, max_tokens)))

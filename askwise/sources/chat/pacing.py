@@ -51,7 +51,7 @@ class Pace:
         self._turns = asyncio.Lock()
 
     async def turn(self, tokens: float) -> Callable[[float], None]:
-        """Wait until a call of about so many tokens may go; returns how to correct the number.
+        """Wait until a call of about this many tokens may go; returns how to correct the number.
 
         First come, first served. A call of more tokens than a minute allows goes alone.
         """

@@ -95,7 +95,7 @@ class RequestShape:
         return size_of(prompt.text) + self.image_tokens * len(prompt.images)
 
     def likely_tokens(self, prompt: Prompt, around: int) -> int:
-        """About how many tokens a prompt is, with so many bytes around its text."""
+        """About how many tokens a prompt is, with this many bytes around its text."""
         text = around + size_of(prompt.text)
         return text // BYTES_A_TOKEN + self.image_tokens * len(prompt.images)
 

@@ -65,7 +65,7 @@ def version(connection: sqlite3.Connection, file: str) -> int:
 
 
 def _look(connection: sqlite3.Connection) -> tuple[int, int, int]:
-    # In one transaction, lest another process makes the file a store between two questions.
+    # In one transaction, so that no other process makes the file a store between two queries.
     begun = not connection.in_transaction
     if begun:
         connection.execute("BEGIN")

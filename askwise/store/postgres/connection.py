@@ -105,7 +105,7 @@ class PostgresConnection(Connection):
         Raises
         ------
         StoreError
-            If the connection is lost as well, nobody knows whether the commit was done.
+            If the connection is lost as well, the commit may or may not have been done.
         """
         _, status = self._send([("COMMIT", ())])
         if status != "COMMIT":  # the answer to a commit after a failed statement
@@ -167,7 +167,7 @@ class PostgresConnection(Connection):
             self.failure = _explain(error, self.address, self.patience, self._connection.closed)
             raise self.failure from error
         except BaseException as error:
-            # Interrupted in the middle of a conversation: nobody knows what comes next.
+            # Interrupted in the middle of a conversation: what comes next is unknown.
             self.close()
             self.failure = StoreError(f"{self.address}: interrupted ({type(error).__name__})")
             raise

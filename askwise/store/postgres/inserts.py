@@ -95,7 +95,7 @@ def changes_of(changes: Sequence[Change]) -> list[Statement]:
         new = kept(after or "", "body")
         if before is None:
             made.append((_INSERT, (*place, new)))
-            if after is None:  # only to hold the place, lest another makes the record meanwhile
+            if after is None:  # only to hold the place, so that nobody makes the record meanwhile
                 made.append((_DELETE, (*place, new)))
         elif after is None:
             made.append((_DELETE, (*place, old)))

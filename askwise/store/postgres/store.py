@@ -33,7 +33,7 @@ from askwise.store.sql import (
 _CONNECTIONS = 10
 
 _TAIL = 256
-"""Events of others that come with the lock, at the most; more take another round trip."""
+"""The most events of others that come with the lock; more take another round trip."""
 
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
@@ -339,7 +339,7 @@ def _committed(link: PostgresConnection, statement: str, *values: Any) -> list[A
 
 @contextmanager
 def _doubtful(link: PostgresConnection, done: str) -> Iterator[None]:
-    """Say of a statement that commits by itself if nobody knows whether it did."""
+    """Say of a statement that commits by itself if it may or may not have committed."""
     try:
         yield
     except StoreError as error:

@@ -202,7 +202,7 @@ def test_a_target_out_of_reach_is_said_with_the_best_found() -> None:
     assert made.dial == search.Dial("n", 3, "searched")
     assert made.remarks == (
         "The target is out of reach: no n tried, from 1 to 3, has an error of 0.01 with at most 3 "
-        f"answers a question. The best found is {made.error.mean:.3g}, with n = 3; the plan is "
+        f"answers per question. The best found is {made.error.mean:.3g}, with n = 3; the plan is "
         "made for it.",
     )
 

@@ -21,7 +21,7 @@ def test_a_worker_changes_their_last_answer_by_keyboard(browser: Browser, site: 
     settle(browser)
     browser.press("2")
     browser.shows("Question 2", "h1")
-    browser.shows("Your answer is changed.", "#said")
+    browser.shows("Your answer was changed.", "#said")
     browser.shows("You answered no.", ".last")
     event = campaign.log()[-1]
     assert (event.kind, event.value) == (Kind.REVISED, "no")

@@ -129,7 +129,7 @@ def test_everything_works_without_scripts(browser: Browser, site: Site) -> None:
     sign_in(browser, site, "/dashboard/plain")
     browser.shows("5", "#answers")
     browser.find("#pause").click()
-    browser.shows("Paused: nothing is handed out")
+    browser.shows("Paused: nobody is asked")
     assert campaign.status().state == "paused"
     browser.open(f"{site.url}/dashboard/plain/manage")
     browser.find("#worker").send_keys("ann", ENTER)

@@ -48,7 +48,7 @@ def test_six_actions_lead_from_a_csv_to_the_first_answer(
         for name, words in TYPED.items():
             browser.find(f"#{name}").send_keys(words)
         # 12 reviews to 3 people at 0.05.
-        browser.shows("1.80 USD at the most", "#cost")
+        browser.shows("1.80 USD at most", "#cost")
         browser.fits()
         browser.find("button[value=create]").click()
         actions += 1
@@ -90,7 +90,7 @@ def test_every_step_and_its_errors_are_accessible_and_fit(browser: Browser, tmp_
         browser.find("#budget").clear()
         browser.find("#budget").send_keys("1")
         browser.find("button[value=preview]").click()
-        browser.shows("1.00 USD at the most", "#cost")
+        browser.shows("1.00 USD at most", "#cost")
         browser.look("new-4-preview")
         browser.find("button[value=create]").click()
         browser.shows("The campaign is created")
@@ -117,7 +117,7 @@ def test_without_scripts_a_campaign_is_created_too(browser: Browser, tmp_path: P
         for name, words in TYPED.items():
             browser.find(f"#{name}").send_keys(words)
         browser.find("button[value=preview]").click()
-        browser.shows("1.80 USD at the most", "#cost")
+        browser.shows("1.80 USD at most", "#cost")
         browser.find("button[value=create]").click()
         browser.shows("The campaign is created, with 12 tasks")
 

@@ -96,7 +96,7 @@ def ann_changes_her_last_answer(browser: Browser, link: str) -> None:
     click(browser, ".last a, .last button")
     browser.shows("Change your answer", "h1")
     choose(browser, TRUTHS[last])
-    browser.shows("Your answer is changed.", "#said")
+    browser.shows("Your answer was changed.", "#said")
 
 
 def ben_differs_flags_and_signs_out(browser: Browser, link: str) -> None:

@@ -92,7 +92,7 @@ def test_a_price_that_is_typed_while_the_page_looks_by_itself_stays(
     browser.press("1.5")
     browser.run("release()")
     click(browser, ".primary")
-    browser.shows("Your price is noted.")
+    browser.shows("Your price was saved.")
     assert browser.find("#amount").get_attribute("value") == "1.5"
 
 

@@ -227,11 +227,11 @@ def test_a_question_whose_time_is_over_says_so_and_may_still_be_answered(
     campaign = make(site, "late", tasks=["t1"], workers=[ANN, BOB], lease=2.5)
     start(browser, site, "late")
     browser.shows("Question 1", "h1")
-    browser.shows("The time for this question is over")
-    browser.shows("The time for this question is over", "#said")
+    browser.shows("The time for this question is up")
+    browser.shows("The time for this question is up", "#said")
     browser.look("late", schemes=("light",))
     answer(browser, 1, "1")
-    browser.shows("was still taken")
+    browser.shows("was still accepted")
     assert campaign.answers()[0].value == "yes"
 
 

@@ -51,7 +51,7 @@ def test_pausing_resuming_and_stopping(site: Site) -> None:
     reply = site.send(form_of(site.page("/dashboard/cats"), "/pause"))
     assert (reply.status_code, campaign.status().state) == (303, "paused")
     page = site.page(reply.headers["location"])
-    assert "Paused: nothing is handed out" in page
+    assert "Paused: nobody is asked" in page
     reply = site.send(form_of(page, "/resume"))
     assert (reply.status_code, campaign.status().state) == (303, "running")
     confirm = form_of(site.page("/dashboard/cats/stop"), "/stop")
@@ -198,7 +198,7 @@ def test_the_page_says_when_assurance_has_failed_and_which_audits_are_due(site: 
     work(campaign, "no")
     page = site.page("/dashboard/cats")
     said = words_of(page)
-    assert "Drawn at random to be audited, and waited for: reveal the truth of t1" in said
+    assert "Drawn at random for audits that are due: reveal the truth of t1" in said
     assert re.findall(r"task\?id=(\w+)", page.split("waited for")[1].split("</p>")[0]) == ["t1"]
     campaign.truth("t1", "yes")
     said = words_of(site.page("/dashboard/cats"))
@@ -272,7 +272,7 @@ def test_a_new_campaign_lists_the_first_steps_until_somebody_is_asked(site: Site
     said = words_of(page)
     assert "Before the first answer" in said
     assert "✓ Add tasks (done) 3 tasks · Add more" in said
-    assert "○ Invite people (to do) 1 person, 0 with a link · Make a link" in said
+    assert "○ Invite people (to do) 1 person, 0 with a link · Create link" in said
     assert "○ Let the judges run (to do) 1 judge: start the service with" in said
     assert "✓ Set the budget (done) 10.00 may be spent · Top up" in said
     assert "part-charts" not in page
@@ -283,7 +283,7 @@ def test_a_new_campaign_lists_the_first_steps_until_somebody_is_asked(site: Site
         site.page("/dashboard/cats?done=x")
     )
     site.sign_in("viewer")
-    assert "Make a link" not in words_of(site.page("/dashboard/cats"))
+    assert "Create link" not in words_of(site.page("/dashboard/cats"))
     site.sign_in()
     work(campaign, "yes")
     page = site.page("/dashboard/cats?done=x")

@@ -55,9 +55,9 @@ def test_a_long_list_has_pages(site: Site) -> None:
 
 
 def test_an_empty_service_says_how_to_begin(site: Site) -> None:
-    assert "Make the first one" in site.page("/dashboard")
+    assert "Create the first one" in site.page("/dashboard")
     site.sign_in("viewer")
-    assert "Make the first one" not in site.page("/dashboard")
+    assert "Create the first one" not in site.page("/dashboard")
 
 
 def test_a_campaign_is_made_of_toml_once_however_often_the_form_is_sent(site: Site) -> None:
@@ -71,7 +71,7 @@ def test_a_campaign_is_made_of_toml_once_however_often_the_form_is_sent(site: Si
     assert first.headers["location"] == second.headers["location"]
     (name,) = site.service.campaigns.store.names()
     assert first.headers["location"] == f"/dashboard/{name}?done=made"
-    assert "The campaign is there." in site.page(first.headers["location"])
+    assert "The campaign was created." in site.page(first.headers["location"])
 
 
 def typed_in(page: str) -> dict[str, str]:

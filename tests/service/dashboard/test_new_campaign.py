@@ -240,12 +240,12 @@ def test_the_cost_is_said_before_anything_is_created(site: Site, form: Form) -> 
     reply = site.send(form, do="cost")
     # Two people at 0.05 about three items are 0.30; the budget of 0.20 pays for four answers.
     said = words_of(reply.text)
-    assert "0.20 USD at the most" in said
+    assert "0.20 USD at most" in said
     assert "up to 4 answers, 1.3 for each of 3 items" in said
-    assert "0.30 USD at the most" in words_of(site.send(form, do="cost", budget="").text)
+    assert "0.30 USD at most" in words_of(site.send(form, do="cost", budget="").text)
     assert "once there are options" in words_of(site.send(form, do="cost", options="").text)
     whole = words_of(site.send(form, do="preview").text)
-    assert "0.20 USD at the most" in whole
+    assert "0.20 USD at most" in whole
     assert "What a worker will see" in whole
     assert "Lovely" in whole
     assert site.service.campaigns.store.names() == []
@@ -345,7 +345,7 @@ def test_judges_of_the_service_can_be_ticked_and_their_price_counts(site: Site) 
     form = filled(page)
     form.fields |= {**FILLED, "budget": "", "judge-0": "rule"}
     # Three items: two people at 0.05 and a judge at 0.01.
-    assert "0.33 USD at the most" in words_of(site.send(form, do="cost").text)
+    assert "0.33 USD at most" in words_of(site.send(form, do="cost").text)
     assert site.send(form, do="create").status_code == 200
     workers = {each.id: each.micro for each in site_workers(site.service.campaigns.get("reviews"))}
     assert workers == {"rule": 10_000, "ann": 50_000, "ben": 50_000}

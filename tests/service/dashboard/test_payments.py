@@ -107,7 +107,7 @@ def test_a_page_without_anybody_owed_says_so(site: Site) -> None:
     site.create()
     said = words_of(site.page(PATH))
     assert "Owed 0.00 to 0 workers" in said
-    assert "Nobody was paid or given a bonus yet." in said
+    assert "Nobody has been paid or given a bonus yet." in said
     assert "Mark all as paid" not in said
 
 

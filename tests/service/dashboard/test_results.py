@@ -102,7 +102,7 @@ def test_the_page_of_a_worker_has_what_the_view_has(site: Site) -> None:
     assert f"{percent(quality.value)} {percent(quality.low)} to {percent(quality.high)}" in words
     assert "what most of the others say" in words
     assert "Others yes no yes 8 4" in words
-    assert "Earned 3.00 0.25 an answer" in words
+    assert "Earned 3.00 0.25 per answer" in words
     assert [each.context for each in report.contexts] == ["day", "night"]
     assert "night 67%" in words
     assert words.count("Why?") == 12

@@ -38,7 +38,7 @@ def test_flags_and_comments_are_on_the_tasks_page(site: Site) -> None:
     page = site.page(reply.headers["location"])
     assert NASTY not in page
     said = words_of(page)
-    assert "The comment is noted." in said
+    assert "The comment was added." in said
     assert f"{asked.worker} says that it can’t be answered" in said
     assert "the owner : Ask the vet." in said
     assert site.send(form_of(page, "/comment"), text=" ").status_code == 422

@@ -26,7 +26,7 @@ def test_a_task_shows_votes_and_answers_and_is_closed_or_told_the_truth(site: Si
     assert len(re.findall(r"/dashboard/cats/asked/\d+", page)) == 2
     told = site.send(form_of(page, "/truth"), option="no")
     page = site.page(told.headers["location"])
-    assert "The truth is noted." in page
+    assert "The truth was recorded." in page
     assert "Truth no" in words_of(page)
     closed = site.send(form_of(page, "/close"))
     page = site.page(closed.headers["location"])

@@ -143,7 +143,7 @@ def test_arguments_come_from_the_body_the_path_the_query_and_headers() -> None:
         (b"null", b"", 422, "the body is missing"),
         (b"{", b"", 400, "can't be read as JSON"),
         (b'{"cups": "2"}', b"", 422, "cups is '2'"),
-        (b'{"cups": 2, "milk": 1}', b"", 422, "milk is no field"),
+        (b'{"cups": 2, "milk": 1}', b"", 422, "milk is not a field"),
         (b'{"cups": 2}', b"sugar=-1", 422, "sugar is '-1'"),
         (b'{"cups": 2}', b"sugar=x", 422, "sugar is 'x'"),
     ],

@@ -53,7 +53,7 @@ def test_the_last_answer_can_be_changed(bench: Bench, clock: Clock) -> None:
     assert "Keep my answer" in shown
     assert kinds(campaign)[-1] == "ASKED", "nothing has changed yet"
     ann.send("revise", value="no")
-    assert (ann.about(), ann.heading()) == ("Your answer is changed.", "Question 2")
+    assert (ann.about(), ann.heading()) == ("Your answer was changed.", "Question 2")
     assert offered(ann) == "You answered no."
     event = campaign.log()[-1]
     assert (event.kind.name, event.worker, event.value, event.by) == ("REVISED", "ann", "no", None)
@@ -130,7 +130,7 @@ def test_an_answer_that_was_withdrawn_or_must_stay_is_not_offered(
     answer = next(event for event in campaign.log() if event.kind.name == "ANSWER")
     campaign.withdraw(f"{campaign.name}:{answer.assignment}", "Spam.")
     ann.send("revise", page=form, value="no")
-    assert (ann.status, ann.about()) == (409, "That answer was taken back.")
+    assert (ann.status, ann.about()) == (409, "That answer was withdrawn.")
     ann.look()
     assert offered(ann) == ""
 

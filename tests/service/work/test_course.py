@@ -21,7 +21,7 @@ def test_a_late_answer_is_taken_or_the_reason_is_told(clock: Clock, bench: Bench
     clock.ahead += 100
     assert "time for your last question ran out" in ann.look()
     ann.send("answer", page=first, value="yes")
-    assert "came after its time, and was still taken" in ann.about()
+    assert "came late, but was still accepted" in ann.about()
 
     campaign.add(tasks=["t2"])
     ann.look()
@@ -30,7 +30,7 @@ def test_a_late_answer_is_taken_or_the_reason_is_told(clock: Clock, bench: Bench
     campaign.close("t2")
     ann.send("answer", page=second, value="yes")
     assert ann.status == 409
-    assert "could not be taken: it is not needed any more" in ann.about()
+    assert "could not be accepted: it is no longer needed" in ann.about()
 
 
 def test_a_late_answer_that_there_is_no_money_for_does_not_tell_how_much_there_is(
@@ -164,7 +164,7 @@ def test_a_price_is_named_while_bidding_is_open_and_a_worker_does_not_close_it(
     assert ann.heading() == "Name your price"
     assert 'value="0.1"' in form
     ann.send("bid", amount="0.45")
-    assert (ann.about(), ann.status) == ("Your price is noted.", 200)
+    assert (ann.about(), ann.status) == ("Your price was saved.", 200)
     ann.send("bid", page=form, amount="0.45")
     assert 'value="0.45"' in ann.page
     for amount in ("much", "3", "-1", "", "nan"):

@@ -91,7 +91,7 @@ def test_links_that_are_unknown_over_or_revoked_get_the_same_plain_page(bench: B
         assert "set-cookie" not in reply.headers
         pages.add(reply.text)
     assert len(pages) == 1
-    assert "Open the link that you were sent again" in pages.pop()
+    assert "Open the link you were sent again" in pages.pop()
     assert client.get(f"/work/{bench.name}").status_code == 401
     assert client.get("/work/nothing-there").status_code == 401
 

@@ -205,7 +205,7 @@ def test_a_task_that_can_not_be_shown_says_so_and_can_be_skipped(bench: Bench) -
     ann = bench.visitor()
     ann.look()
     ann.send("next")
-    assert "can’t be shown as it should be" in ann.page
+    assert "can’t be displayed properly" in ann.page
     assert "/answer" not in ann.page
     ann.send("skip")
     assert "Skipped." in ann.about()

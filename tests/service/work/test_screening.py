@@ -39,7 +39,7 @@ def plain(page: str) -> str:
     page = re.sub(r"Question \d+", "Question N", page)
     page = re.sub(r'(name="seen" value=")\d+', r"\1", page)
     page = re.sub(r'(id="(?:given|earned|hourly)">)[^<]*', r"\1", page)
-    return re.sub(r"<div><dt>An hour.*?</div>", "", page)
+    return re.sub(r"<div><dt>Per hour.*?</div>", "", page)
 
 
 def gold_of(campaign: Campaign) -> set[int]:

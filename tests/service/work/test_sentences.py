@@ -68,7 +68,7 @@ def test_an_answer_refused_in_unknown_words_is_not_put_down_to_money(
     error = InvalidAnswer("the auditor does not want it", field="assignment")
     monkeypatch.setattr(campaign, "tell", refusing(error))
     ann.send("answer", value="yes")
-    assert ann.about() == "Your answer could not be taken."
+    assert ann.about() == "Your answer could not be accepted."
     assert "money" not in ann.page
     assert ann.status == 422
 
@@ -84,7 +84,7 @@ def test_why_a_late_answer_is_not_taken_does_not_depend_on_the_message(
     )
     ann.send("answer", value="yes")
     assert ann.about() == (
-        f"Your answer came after its time and could not be taken: {SENTENCES[reason]}."
+        f"Your answer came too late and could not be accepted: {SENTENCES[reason]}."
     )
     assert ann.status == 409
 
@@ -110,7 +110,7 @@ def test_an_answer_after_its_time_and_the_stop_is_told_that_the_campaign_has_end
     campaign.sweep()
     campaign.stop()
     ann.send("answer", page=form, value="yes")
-    assert "could not be taken: the campaign has ended" in ann.about()
+    assert "could not be accepted: the campaign has ended" in ann.about()
 
 
 def test_a_bid_in_a_campaign_without_bids_says_that_prices_are_set(

@@ -193,7 +193,7 @@ def _workers(
     for name, array in found.items():
         if array.ndim != 1 or len(array) == 0 or len(array) != len(found["values"]):
             raise InvalidParameter(
-                f"{name} has shape {array.shape}: give one number a worker", field=name
+                f"{name} has shape {array.shape}: give one number per worker", field=name
             )
         least = 0.0 if name == "values" else 1e-300
         if not (np.isfinite(array).all() and (array >= least).all()):

@@ -52,7 +52,7 @@ class ErrorFunction(ABC):
     def slope(self, workers: int) -> float | None:
         """Return L with |f(q) - f(q')| <= L max|q - q'|, or None if none is known.
 
-        For all sets of up to so many workers, with qualities from 1/2 to 1.
+        For all sets of up to this many workers, with qualities from 1/2 to 1.
         """
         return None
 

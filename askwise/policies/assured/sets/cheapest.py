@@ -1,6 +1,6 @@
 """The cheapest set whose error keeps a limit, for functions that only fall as a quality rises.
 
-Replacing a worker by one who is no dearer and no less able keeps the limit. So in a set of s
+Replacing a worker by one who costs no more and is no less able keeps the limit. So in a set of s
 nobody is needed to whom s others are preferable, and for each size few workers remain.
 
 1. For each size a lower bound on the cost, and a set to begin with (:mod:`relaxation`).

@@ -6,7 +6,7 @@ OTHER = -1
 LINEAR, MAJORITY, HOEFFDING, MOST_LIKELY, WEIGHTED = range(5)
 
 MAX_OUTCOMES = 20
-"""Up to so many workers all their answers are tried by ``weighted-majority``."""
+"""Up to this many workers all their answers are tried by ``weighted-majority``."""
 
 FORGIVEN = 1e-12
 """An error that exceeds a threshold by this share is rounding."""

@@ -50,7 +50,7 @@ def extend_into(
     added in order of cost / (2q - 1), ties by index (by majority that is two at a time where
     one alone makes the number even). If these never meet the target together, they are added in
     order of quality instead, which meets it if anything does. Last, added workers that are
-    superfluous are dropped, dearest first, alone or with the least able other one (by
+    superfluous are dropped, most expensive first, alone or with the least able other one (by
     ``weighted-majority`` only in sets of up to 20).
 
     Returns whether the target is met; if not, all allowed workers have been added.
@@ -149,7 +149,7 @@ def _enough(target: Target, qualities: Array, added: Array, members: Array) -> i
 def _drop_superfluous(
     target: Target, costs: Array, qualities: Array, worth: Array, added: Array, members: Array
 ) -> None:
-    """Take added workers out again, dearest first (ties: the last added), while it is met."""
+    """Take added workers out again, the costliest first (ties: the last added), while it is met."""
     backward = added[::-1].copy()
     for i in backward[ascending(-costs[backward])]:
         if not members[i]:

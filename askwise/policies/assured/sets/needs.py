@@ -73,7 +73,7 @@ class Rest(NamedTuple):
 
 @heavy_kernel
 def _error_of_two_kinds(size: int, good: int, low: float, high: float) -> float:
-    """Majority's error in an odd set with so many of a high and the rest of a low quality."""
+    """Majority's error in an odd set with this many of a high and the rest of a low quality."""
     some, others = np.empty(good + 1, np.float64), np.empty(size - good + 1, np.float64)
     _binomial(good, high, some)
     _binomial(size - good, low, others)
@@ -90,7 +90,7 @@ def _error_of_two_kinds(size: int, good: int, low: float, high: float) -> float:
 
 @heavy_kernel
 def _rest_error(rest: Rest, good: int) -> float:
-    """Majority's error if the rest are so many of a high and the others of a low quality."""
+    """Majority's error if the rest are this many of a high and the others of a low quality."""
     if rest.depth == 0:
         return _error_of_two_kinds(rest.size, good, rest.low, rest.high)
     scratch = rest.scratch

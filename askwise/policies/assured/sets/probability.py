@@ -125,7 +125,7 @@ def _rounded_vote_error(p: Array) -> float:
     """Error of a vote with whole weights, ties at random; ``p`` above 1/2 and below 1.
 
     No weights vote better than the log-odds, so this is an upper bound. The two votes differ
-    only where the evidence is at most half a unit a worker, by at most its exponential.
+    only where the evidence is at most half a unit per worker, by at most its exponential.
     """
     n = p.shape[0]
     weights = np.empty(n, np.float64)

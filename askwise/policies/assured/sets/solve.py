@@ -69,7 +69,7 @@ def cheapest_set(
         first, or TooLarge. ``"auto"``: the same as long as the search ends soon (a fraction of
         a second), else the best set found; ``solve_cheapest`` says which, and how far it is
         from a lower bound. ``"greedy"``: for ``hoeffding-linear`` the paper's GA
-        (``cover_greedy``), at most twice as dear as the optimum; for the other functions of
+        (``cover_greedy``), at most twice as expensive as the optimum; for the other functions of
         ours the best of those sets, for each size, that are optimal at some price on quality,
         improved by single replacements; for a user's function workers in order of
         cost / (2q - 1) until the target is met, without those who turn out superfluous.

@@ -108,9 +108,9 @@ class Bbta(RankedPolicy, LabelsItself):
         5% and otherwise scores the task that was answered: a decision then costs O(workers +
         log tasks), with no loss of accuracy seen.
 
-    Assumes that most workers are right more often than not in each context (nobody knows the
-    truth: a worker is judged by the others). Two or more options; tasks without a context share
-    one. Prices are respected and not weighed: a dear worker is drawn as often as a cheap one.
+    Assumes that most workers are right more often than not in each context (the truth is
+    unknown: a worker is judged by the others). Two or more options; tasks without a context share
+    one. Prices are respected and not weighed: an expensive worker is drawn as often as a cheap one.
 
     Not for budgets that exploration would eat: it takes explore * contexts * workers answers.
     Where accuracy per answer counts, ``hem`` needs a third of the answers.

@@ -91,7 +91,7 @@ def about(ledger: Ledger, task: int, chosen: Array) -> Array:
 
 
 def put_to(book: Book, task: int) -> dict[int, int]:
-    """What came of putting a task to each worker: an assignment's status, unless it expired."""
+    """The result of putting a task to each worker: an assignment's status, unless it expired."""
     found: dict[int, int] = {}
     at = int(book.tasks[task, c.TASK_LAST])
     while at >= 0:

@@ -16,10 +16,10 @@ from askwise.kernels import Array
 
 LEANING = 10.0
 """What truths say of an option that a stage names leans on what they say of the stage, with the
-weight of so many tasks."""
+weight of this many tasks."""
 
 DIGITS = 6
-"""Leads are told apart up to so many digits."""
+"""Leads are told apart up to this many digits."""
 
 LOT = 1e-7
 """What the lot counts that parts tasks of equal leads: less than the last of these digits."""

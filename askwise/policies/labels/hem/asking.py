@@ -19,7 +19,7 @@ from askwise.policies.labels.hem.ranking import (
 from askwise.policies.labels.hem.state import State
 
 MOST_TESTS, TEST_SHARE = 15, 0.05
-"""Known tasks that a worker is asked about at the most, or their part of this share of all answers
+"""Known tasks that a worker is asked about at most, or their part of this share of all answers
 that the budget buys, if that is more."""
 
 SETTLED_BY = 3

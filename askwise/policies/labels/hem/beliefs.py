@@ -14,10 +14,10 @@ ROUNDS = 6
 """Rounds of EM in a fit between decisions."""
 
 LEAST_NEWS, NEWS_SHARE = 30, 0.1
-"""Fitted after so many new answers, or this share of all if that is more."""
+"""Fitted after this many new answers, or this share of all if that is more."""
 
 TRUTH_NEWS = 10
-"""A known truth is news worth so many answers."""
+"""A known truth is news worth this many answers."""
 
 
 @kernel
@@ -122,7 +122,7 @@ def lift(book: Book, state: State, worker: int) -> None:
 
 @kernel
 def count_again(book: Book, state: State, task: int, news: int) -> None:
-    """Let all answers to a task count as it is judged now, which is worth so many answers."""
+    """Let all answers to a task count as it is judged now, which is worth this many answers."""
     count_task(book, state, task, 1.0, -1, -1)
     hem.rate_crowd(state.crowd, book.totals[c.OPTIONS])
     cell = book.tasks[task, c.FIRST_CELL]
@@ -135,7 +135,7 @@ def count_again(book: Book, state: State, task: int, news: int) -> None:
 
 @step
 def is_new_voice(book: Book, worker: int, among: int) -> bool:
-    """Whether nobody else of a worker's family has answered anything, of the first so many."""
+    """Whether nobody else of a worker's family has answered anything, among the first ones."""
     workers = book.workers
     for other in range(among):
         if (

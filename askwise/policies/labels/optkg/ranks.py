@@ -325,7 +325,7 @@ def best_pair(
 ) -> tuple[int, int]:
     """The pair of a pool with the largest gain, of tasks with fewest answers out; (-1, -1) if none.
 
-    Ties: the first task, then as :func:`strongest` has it. ``marks`` is scratch space, one cell a
+    Ties: the first task, then as :func:`strongest` has it. ``marks`` is scratch space, one cell per
     worker.
     """
     keys, tree, shapes = state.keys, state.tree, state.shapes

@@ -58,7 +58,7 @@ def retry_delivery(
 
 @router.post("/{id}/test", status=202, reply=Delivery)
 def test_hook(service: Serving, caller: Requester, key: RetryKey, id: HookId) -> JsonReply:
-    """Send a `ping`, to try a webhook; the list of deliveries tells what came of it."""
+    """Send a `ping`, to try a webhook; the list of deliveries tells how it went."""
     return JsonReply(service.webhooks.ping(id, key).to_json(), 202)
 
 

@@ -69,7 +69,7 @@ Amount = Annotated[
     PlainValidator(_amount, json_schema_input_type=_WRITTEN),
     Field(examples=["0.05"]),
 ]
-"""A string is exact, a number is taken as it is written; six decimals at the most."""
+"""A string is exact, a number is taken as it is written; six decimals at most."""
 
 
 def _given(value: object) -> str | float:

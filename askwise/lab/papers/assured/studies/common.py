@@ -130,12 +130,12 @@ class Course:
         return float(self.costs.sum())
 
     def regrets(self, best: float, points: Sequence[int]) -> Array:
-        """Average regret (Eq. 4) after so many tasks, against a set that costs ``best``."""
+        """Average regret (Eq. 4) after this many tasks, against a set that costs ``best``."""
         numbers = np.array(points)
         return np.cumsum(self.costs)[numbers - 1] / numbers - best
 
     def spent(self, points: Sequence[int]) -> Array:
-        """Paid for the first so many tasks."""
+        """What was paid up to each number of tasks."""
         return np.cumsum(self.costs)[np.array(points) - 1]
 
 

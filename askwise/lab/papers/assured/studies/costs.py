@@ -68,7 +68,7 @@ ROUNDS, ACCURACY = range(2)
 
 @dataclass(frozen=True)
 class RunCell(Cell):
-    """So many workers of section 6.3."""
+    """This many workers of section 6.3."""
 
     workers: int
 
@@ -186,7 +186,7 @@ class AlongRuns(AssuredRuns):
     mu : number
         Chance that bounds may fail; 0 stands for 1/T.
     workers : whole number
-        Six in eleven are poor and dear.
+        Six in eleven are poor and expensive.
     """
 
     workers: int = 1100
@@ -249,8 +249,8 @@ class AssuredRegret(AlongRuns):
     title: ClassVar[str] = "Average regret by task number (000, Fig. 2)"
     reproduces: ClassVar[str] = "000, Fig. 2"
     summary: ClassVar[str] = (
-        "Of 1,100 workers, 600 are poor and dear. Each of 10,000 tasks goes to a set of workers "
-        "that is to be wrong with probability .1 at the most, and the truth comes after each "
+        "Of 1,100 workers, 600 are poor and expensive. Each of 10,000 tasks goes to a set "
+        "of workers that may be wrong with probability .1 at most, and the truth comes after each "
         "task. How much more than the best set is paid while qualities are being learned? Labels "
         "say what differs from the paper's setting (linear form of Hoeffding's bound, GA, bounds "
         "of section 4.1); regret is against the cheapest set by a policy's own error function."
@@ -281,8 +281,8 @@ def _dearness(rows: Sequence[Row], tasks: int) -> list[str]:
     """What the linear form costs beyond the exact error of the majority."""
     cost = {row.series: row.mean for row in rows if row.metric == "total_cost" and row.x == tasks}
     return [
-        f"The linear form is dear: {exact} keeps the target for 1/{cost[linear] / cost[exact]:.1f} "
-        f"of what {linear} costs."
+        f"The linear form is expensive: {exact} keeps the target for "
+        f"1/{cost[linear] / cost[exact]:.1f} of what {linear} costs."
         for linear, exact in PAIRS.items()
         if {linear, exact} <= cost.keys()
     ]

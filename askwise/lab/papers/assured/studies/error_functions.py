@@ -82,7 +82,7 @@ class AssuredErrorFunctions(Experiment):
     title: ClassVar[str] = "What error functions cost (000, section 3.1)"
     reproduces: ClassVar[str] = "000, Examples 3.1 and 3.2"
     summary: ClassVar[str] = (
-        "A set of workers is to be wrong with probability alpha at the most. The paper offers a "
+        "A set of workers is to be wrong with probability alpha at most. The paper offers a "
         "surrogate (Example 3.1) and Hoeffding's bound (Example 3.2), of which it solves a linear "
         "form. What does the cheapest set by each cost when qualities are known, how often is its "
         "majority really wrong, and what does a campaign cost in which ccb-ns has to learn them?"
@@ -190,7 +190,7 @@ class AssuredErrorFunctions(Experiment):
             "twice the cheapest), an exact or nearly exact search for the others; campaigns solve "
             "greedily by every function. Ties count as errors.",
             "The linear form stands for epsilon = 1/6, for qualities of 2/3 and more: for weaker "
-            "workers it is no bound, though still a dear target.",
+            "workers it is no bound, though still an expensive target.",
         ]
 
 

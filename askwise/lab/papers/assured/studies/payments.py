@@ -115,7 +115,7 @@ class AssuredPayments(Experiment):
         return Terms(self.alpha, self.xi, self.mu or 1.0 / self.tasks)
 
     def cells(self) -> list[PaymentCell]:
-        """One a gamma, and one a policy and number of rounds."""
+        """One per gamma, and one per policy and number of rounds."""
         raising = [
             PaymentCell(
                 BY_GAMMA,

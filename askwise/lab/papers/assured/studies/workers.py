@@ -40,7 +40,7 @@ class AssuredWorkers(AssuredRuns):
     mu : number
         Chance that bounds may fail; 0 stands for 1/T.
     sizes : whole numbers
-        Of workers; six in eleven are poor and dear.
+        Of workers; six in eleven are poor and expensive.
     """
 
     policies: tuple[str, ...] = ("ccb-ns", "epsilon-t-greedy", *BEYOND[:2])

@@ -24,7 +24,7 @@ from askwise.policies import Policy, policies
 UTILITY, SPENT = range(2)
 
 CAPS = {500: 30, 5_000: 50, 30_000: 100, 100_000: 200}
-"""The dearest price that applies for a job of a budget (003, section 6.3.1)."""
+"""The highest price that applies for a job of a budget (003, section 6.3.1)."""
 
 CONFIDENCE = 0.95
 """Theorem 1's beta for the line in the figures; the paper does not say which it used."""
@@ -49,7 +49,7 @@ NO_DATA = (
 
 @dataclass(frozen=True)
 class BoundedCell(Cell):
-    """A budget in whole units, the dearest price, and what else the market depends on."""
+    """A budget in whole units, the highest price, and what else the market depends on."""
 
     budget: int
     cap: int

@@ -127,7 +127,7 @@ class Leading(BoundedExperiment):
         return np.array(shares)
 
     def rows(self, cell: BoundedCell, samples: Array, seed: int) -> list[Row]:
-        """One row a policy."""
+        """One row per policy."""
         place: dict[str, Any] = {"x": cell.x, "panel": cell.panel, "metric": "expected_share"}
         return [
             mean_row(samples[:, at], series=series, **place)

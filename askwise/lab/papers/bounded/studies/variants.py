@@ -100,8 +100,8 @@ class Correlation(BoundedExperiment):
             "Utilities leave [0, 1] here. Policies see them scaled to the range that the world can "
             "produce, but KUBE's confidence term is left in the utility's own unit "
             "(raw_bonus=True), as the paper's formula has it.",
-            "The best mean share is reached, in so many of the figure's points with a variance "
-            f"above 0, by: {leaders(rows)}.",
+            "Who reaches the best mean share, and at how many of the points with a variance "
+            f"above 0: {leaders(rows)}.",
             "thompson-knapsack falls behind because of the range: a Beta posterior takes a value "
             "by its place in it, and values are in its lowest few per cent, so that for long "
             "everybody looks alike.",

@@ -106,12 +106,12 @@ class Gaps(Experiment):
         "are two lines to compare with, the uniform distribution and what uniform gaps would show "
         "in as many answers as each task has. The latter is exact for two options: every number of "
         "votes for one of them is then equally likely. In the tables of means and distances, which "
-        "have a line for each set, the columns are answers a task."
+        "have a line for each set, the columns are answers per task."
     )
     axes: ClassVar[Mapping[str, str]] = dict.fromkeys(
         ("mean_gap", "mean_gap_left_out", "mean_gap_if_uniform", "ks_uniform",
          "ks_as_many_answers"),
-        "answers a task",
+        "answers per task",
     )  # fmt: skip
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure(

@@ -18,9 +18,9 @@ from askwise.lab.papers.crowds.studies.common import (
 
 MARKETS: dict[str, tuple[tuple[float, ...], tuple[int, ...]]] = {
     "good crowd cheap": ((0.8, 0.6), (1, 3)),
-    "good crowd dear": ((0.8, 0.6), (3, 1)),
-    "good crowd dear, coin cheap": ((0.9, 0.5), (3, 1)),
-    "better is dearer": ((0.85, 0.75, 0.65), (4, 2, 1)),
+    "good crowd expensive": ((0.8, 0.6), (3, 1)),
+    "good crowd expensive, coin cheap": ((0.9, 0.5), (3, 1)),
+    "better costs more": ((0.85, 0.75, 0.65), (4, 2, 1)),
     "coin free": ((0.8, 0.5), (1, 0)),
     "weak crowd free": ((0.8, 0.6), (1, 0)),
     "good crowd free": ((0.8, 0.6), (0, 1)),
@@ -59,7 +59,7 @@ class SurveyPrices(EqualErrorExperiment):
     title: ClassVar[str] = "Choosing crowds at unequal prices, at equal error"
     reproduces: ClassVar[str] = "beyond 004"
     summary: ClassVar[str] = (
-        "Two options, crowds at unequal prices: the good crowd is the cheap or the dear one, a "
+        "Two options, crowds at unequal prices: the good crowd is the cheap or the costly one, a "
         "coin or the good crowd is free. What does a question cost at an error of 1 to 5%, "
         "relative to drawing crowds by one over their price? A free crowd is ranked, and drawn, "
         "at a quarter of the cheapest price."
@@ -88,7 +88,7 @@ class SurveyPrices(EqualErrorExperiment):
         return tuple(value for value in DIALS[contender(label).dial] if low <= value <= high)
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
-        """Whether adaptive choice is anywhere dearer than drawing by price."""
+        """Whether adaptive choice is anywhere more expensive than drawing by price."""
         found = []
         for series in ADAPTIVE:
             ratios = [row for row in rows if (row.metric, row.series) == ("cost_ratio", series)]

@@ -123,7 +123,7 @@ class SurveyGuarantee(Experiment):
             "Measured error by target; on or below the dashed line the target is kept.",
             log_x=True,
         ),
-        Figure("cost", "target", "answers a question", "What it takes.", log_x=True, log_y=True),
+        Figure("cost", "target", "answers per question", "What it takes.", log_x=True, log_y=True),
     )
 
     def __post_init__(self) -> None:

@@ -50,12 +50,12 @@ class SurveySingle(Experiment):
         "fixed number of answers that errs as often, and the exact figures."
     )
     figures: ClassVar[tuple[Figure, ...]] = (
-        Figure("cost", "C_qty", "answers a question", "Cost by C_qty (Fig. 2b).", log_y=True),
+        Figure("cost", "C_qty", "answers per question", "Cost by C_qty (Fig. 2b).", log_y=True),
         Figure("error", "C_qty", "error rate", "Error by C_qty (Fig. 2c).", log_y=True),
         Figure(
             "answers_at_error",
             "error rate",
-            "answers a question",
+            "answers per question",
             "Cost by error rate (Fig. 2a), beside a fixed number of answers.",
             log_x=True,
             log_y=True,

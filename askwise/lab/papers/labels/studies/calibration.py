@@ -168,7 +168,7 @@ class LabelsCalibration(MethodsOnSets):
             )
             said.append(_by_set(rows, label, self.truths))
         said.append(
-            f"A set is measured after so many truths if {LEAST_LEFT} tasks or more are left to "
+            f"A set is measured after a number of truths if {LEAST_LEFT} tasks or more are left to "
             "measure on."
         )
         return said

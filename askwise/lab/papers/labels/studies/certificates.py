@@ -30,7 +30,7 @@ MEASURES = ("certified_share", "false", "audits")
 """Of a draw: share of the labels that are certified, whether the statement is false, audits."""
 
 DELIVERY = ("trusted_share", "delivered_false")
-"""Of a draw with escalation: trusted answers a task, and whether the statement is false."""
+"""Of a draw with escalation: trusted answers per task, and whether the statement is false."""
 
 PLANNED = ("planned_share", "planned_false")
 """The same of a draw with escalation for as many audits as are planned."""
@@ -54,7 +54,7 @@ class Labelled(NamedTuple):
 
 
 class Audited(NamedTuple):
-    """What came of a draw.
+    """The result of a draw.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ class JudgesHonest(MethodsOnSets):
             "certified_share",
             "share of wrong labels allowed",
             "share of labels certified",
-            "Labels that are certified with at most so many audits, in the mean of the draws, with "
+            "Labels certified with at most this many audits, in the mean of the draws, with "
             "95% intervals.",
         ),
         Figure(
@@ -259,10 +259,10 @@ class JudgesHonest(MethodsOnSets):
                     f"{method}, at most {error:g} wrong: {means['certified_share']:.0%} of the "
                     "labels are certified in the mean of the sets; a certificate is false in "
                     f"{most_often(mine)} ({1 - self.confidence:.0%} are allowed); to deliver all "
-                    f"labels the trusted source gives {means['trusted_share']:.2f} answers a task, "
-                    f"and {means['planned_share']:.2f} if the number of audits is planned. By "
-                    f"themselves confidences claim {own:.0%} of the labels, {wrong:.0%} of which "
-                    "are wrong."
+                    f"labels the trusted source gives {means['trusted_share']:.2f} answers "
+                    f"per task, and {means['planned_share']:.2f} if that of audits is planned. "
+                    f"By themselves, confidences claim {own:.0%} of the labels; {wrong:.0%} of "
+                    "these are wrong."
                 )
         return said
 
@@ -273,7 +273,7 @@ def too_often(false: Array, confidence: float) -> bool:
 
 
 def most_often(rows: Sequence[Row]) -> str:
-    """How often statements are false at the most; draws made anew stand for those they replace."""
+    """The most often that statements are false; draws made anew stand for those they replace."""
     anew = {
         (row.panel, row.series, row.x, row.metric.removesuffix(AGAIN)): row
         for row in rows
@@ -289,7 +289,7 @@ def most_often(rows: Sequence[Row]) -> str:
     ways = {"delivered_false": ", with escalation", "planned_false": ", planned"}
     way = ways.get(worst.metric.removesuffix(AGAIN), "")
     return (
-        f"{worst.mean:.1%} of {worst.n:,} draws at the most (standard error {spread:.1%}; "
+        f"{worst.mean:.1%} of {worst.n:,} draws at most (standard error {spread:.1%}; "
         f"{worst.panel}{way})"
     )
 

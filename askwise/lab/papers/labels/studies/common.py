@@ -19,14 +19,14 @@ from askwise.lab.results import CONFIDENCE, mean_row, rate_row
 OURS = ("hem",)
 
 BUDGETS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0)
-"""Answers a task."""
+"""Answers per task."""
 
 DIALS: dict[str, tuple[float, ...]] = {
     "crowdsense": (-0.1, 0.0, 0.02, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4),
     "iethresh": (0.4, 0.6, 0.7, 0.8, 0.85, 0.9, 0.92, 0.94, 0.96, 0.98, 1.0),
 }
 """Policies that spend what they like, and the thresholds at which they are run: from three
-answers a task (one or two with iethresh) to well above the largest budget."""
+answers per task (one or two with iethresh) to well above the largest budget."""
 
 BEYOND = 1.35
 """Points at more than this many times the largest budget would only stretch the axis."""
@@ -53,7 +53,7 @@ class LabelsExperiment(Experiment):
         context alone. Those that spend what they like (crowdsense, iethresh) are run
         over a grid of their threshold and stand at what they spent.
     budgets : numbers
-        Answers a task.
+        Answers per task.
     """
 
     policies: tuple[str, ...] = ()
@@ -96,7 +96,7 @@ class LabelsExperiment(Experiment):
         ]
 
     def sample(self, cell: LabelsCell, seed: int, replication: int) -> Array:
-        """Accuracy and answers a task of each panel, budget and contender."""
+        """Accuracy and answers per task of each panel, budget and contender."""
         contenders = self.contenders(cell)
         found = np.full((len(cell.panels), len(cell.budgets), len(contenders), 2), np.nan)
         for at, panel in enumerate(cell.panels):
@@ -254,9 +254,9 @@ def reached_at(curve: dict[float, Row], accuracy: float) -> float | None:
 FIGURES = (
     Figure(
         "accuracy",
-        "answers a task",
+        "answers per task",
         "accuracy",
-        "Share of the tasks answered right against the budget in answers a task, with 95% "
+        "Share of the tasks answered right against the budget in answers per task, with 95% "
         "intervals.",
     ),
 )

@@ -126,7 +126,7 @@ class CertifyWorlds(Experiment):
         return found
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
-        """How often a certificate was false at the most."""
+        """The most often that a certificate was false."""
         return [
             f"A certificate is false in {most_often(rows)}; {1 - self.confidence:.0%} are allowed."
         ]
@@ -145,7 +145,7 @@ def world_of(name: str, error: float, number: int) -> Labelled:
     elif name == "scores that rank backwards":
         wrong[order[: int(1.2 * error * tasks)]] = True
     elif name in ("just too many wrong", "thirty tasks"):
-        # So many in the first set that the statement about it is false, and none elsewhere.
+        # Enough in the first set to make the statement about it false, and none elsewhere.
         first = (tasks + 1) // 2
         wrong[rng.choice(order[:first], int(error * first + 1e-9) + 1, replace=False)] = True
     elif name == "ties everywhere":

@@ -133,7 +133,7 @@ class Judges(ChosenSets):
                 top = max(others, key=lambda row: row.mean)
                 said.append(
                     f"{panel}: the best worker alone is {best.removeprefix('only ')} "
-                    f"({points[best].mean:.3f} for {points[best].x:g}; nobody knows beforehand); "
+                    f"({points[best].mean:.3f} for {points[best].x:g}; unknown beforehand); "
                     f"the best that is reached is {top.mean:.3f} for {top.x:g} ({top.series})."
                 )
         return said

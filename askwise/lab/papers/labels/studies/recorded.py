@@ -187,7 +187,7 @@ class LabelsRte(SetsExperiment):
     title: ClassVar[str] = "Recognizing textual entailment (002, Fig. 5a)"
     reproduces: ClassVar[str] = "002, Fig. 5a"
     summary: ClassVar[str] = (
-        "800 tasks, 164 workers of Mechanical Turk, ten answers a task. The paper fills the "
+        "800 tasks, 164 workers of Mechanical Turk, ten answers per task. The paper fills the "
         "answers that nobody gave by matrix completion, so that anyone can be asked about "
         "anything. Completion makes workers alike, and better than they are; the second panel "
         "asks recorded pairs only. How much of the result is the completion's?"
@@ -249,7 +249,7 @@ class LabelsRte(SetsExperiment):
                 listed = ", ".join(
                     f"{full[x].mean:.3f} and {sparse[x].mean:.3f} at {x:g}" for x in shared
                 )
-                said.append(f"{series}, completed and recorded: {listed} answers a task.")
+                said.append(f"{series}, completed and recorded: {listed} answers per task.")
         return said
 
 
@@ -406,7 +406,7 @@ def leaders(rows: Sequence[Row]) -> list[str]:
 def best_worker(found: LabelSet) -> Row:
     """How often the best of those is right who answered half of the known tasks or more.
 
-    Of all workers, where nobody did; it stands at the answers a task that they gave.
+    Of all workers, where nobody did; it stands at the answers per task that they gave.
     """
     recording = found.recording
     assert recording is not None

@@ -153,7 +153,7 @@ def _recorded(
     prices: tuple[Amount, ...],
     most: int,
 ) -> tuple[Recording, Array]:
-    """The world of so many tasks, and which workers gave an answer to one of them."""
+    """The world of this many tasks, and which workers gave an answer to one of them."""
     known = truth >= 0
     order = np.concatenate([np.flatnonzero(known), np.flatnonzero(~known)])
     kept = np.sort(order[:most])
@@ -253,7 +253,7 @@ def about_sets(rows: Sequence[Row]) -> list[str]:
         return [
             "No recorded answers were at hand: only a simulated stand-in is shown "
             f"({STAND_IN_TASKS} tasks in {STAND_IN_CONTEXTS} contexts, {STAND_IN_WORKERS} "
-            f"malicious one-coin workers, {STAND_IN_ANSWERS} answers a task). Give a folder with "
+            f"malicious one-coin workers, {STAND_IN_ANSWERS} answers per task). Give a folder with "
             "--set data=FOLDER; it holds NAME/labels.csv (task,worker,label) and NAME/gold.csv "
             "(task,label) for each set, and where there are any NAME/context.csv (task,context) "
             "and NAME/workers.csv (worker,price)."

@@ -31,7 +31,7 @@ VOTE = "random-pairs"
 
 LITTLE, LITTLE_WITH_TRUTHS, LITTLE_ALONE = 0.01, 0.02, 0.005
 """What does not count as being behind: two standard errors and this, in general and where truths
-were told; this alone with one answer a task, against the vote."""
+were told; this alone with one answer per task, against the vote."""
 
 
 def leads(
@@ -73,7 +73,7 @@ def behind(rows: Sequence[Row], little: float = LITTLE) -> list[str]:
     least = [min(found, key=lambda row: row.mean) for found in points.values()]
     missed = [row for row in least if is_behind(row, little)]
     said = (
-        f"hem against the best of the others at each set and budget, which nobody knows "
+        f"hem against the best of the others at each set and budget, which is unknown "
         f"beforehand: within {little} and two standard errors of the difference, run by run, at "
         f"{len(least) - len(missed)} of {len(least)} ({1 - len(missed) / len(least):.1%})"
     )
@@ -135,14 +135,14 @@ def _place(
 
 
 def laws(rows: Sequence[Row]) -> list[str]:
-    """Whether one answer a task is worth less than its vote, and more answers less than fewer."""
+    """Whether one answer per task is worth less than its vote, and more answers less than fewer."""
     alone = [row for row in rows if (row.metric, row.series, row.x) == (LEAD, VOTE, 1.0)]
     gained = [row for row in rows if row.metric == GAIN]
     said = []
     if alone:
         less = [row for row in alone if row.mean < -LITTLE_ALONE]
         said.append(
-            f"One answer a task: hem is within {LITTLE_ALONE} of the vote on "
+            f"One answer per task: hem is within {LITTLE_ALONE} of the vote on "
             f"{len(alone) - len(less)} of {len(alone)} sets"
             + (f"; less on {_listed(less)}." if less else ".")
         )

@@ -51,7 +51,7 @@ class LabelsScreening(ChosenSets):
     truths : numbers
         How many truths are told, drawn at random in each replication.
     answers : number
-        The budget, in answers a task; what was recorded, where that is less.
+        The budget, in answers per task; what was recorded, where that is less.
     """
 
     policies: tuple[str, ...] = (
@@ -175,7 +175,7 @@ class LabelsScreening(ChosenSets):
             little = LITTLE_WITH_TRUTHS if told else LITTLE
             said += [f"{told} truths told: {text}" for text in behind(mine, little)]
         said.append(
-            f"The budget is {self.answers:g} answers a task; on sets with fewer, all that were "
+            f"The budget is {self.answers:g} answers per task; on sets with fewer, all that were "
             "recorded. Errors among tasks called done are those of all sets together."
         )
         return said

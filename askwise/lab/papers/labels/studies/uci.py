@@ -43,7 +43,7 @@ KNOWN: dict[str, tuple[float, float, float]] = {
     "iethresh": (0.716, 0.768, 0.814),
     "random-pairs": (0.722, 0.798, 0.845),
 }
-"""Means of the nine cases at 5, 10 and 15 answers a task by an independent implementation (30
+"""Means of the nine cases at 5, 10 and 15 answers per task by an independent implementation (30
 repetitions): the paper's figures can't be read."""
 
 KNOWN_ERROR = 0.004
@@ -207,8 +207,8 @@ class LabelsUci(TablesExperiment):
     reproduces: ClassVar[str] = "002, Fig. 2"
     summary: ClassVar[str] = (
         "Each worker is good at one kind of tasks: a hammer there and a spammer elsewhere, right "
-        "nine times in ten there and six times elsewhere, or malicious somewhere as well. Nobody "
-        "knows who is good at what. Which task should be put to whom, so that most answers are "
+        "nine times in ten there and six times elsewhere, or malicious somewhere as well. You "
+        "don't know who is good at what. Which task should go to whom, so that most answers are "
         "right for the money?\n\n"
         "CrowdSense and IEThresh decide themselves how much they spend: they are run over a grid "
         "of their thresholds and stand at what they spent (points far beyond the largest budget "
@@ -251,7 +251,7 @@ class LabelsExploration(TablesExperiment):
             worst = sum(bool(order) and order[-1] == "bbta(explore=0)" for order in ranked)
             best = sum(bool(order) and order[0] == "bbta(explore=10)" for order in ranked)
             said.append(
-                f"At {budget:g} answers a task no exploration is the worst in {worst} of "
+                f"At {budget:g} answers per task no exploration is the worst in {worst} of "
                 f"{len(cases)} cases (the paper: in all nine), and 10 tasks are the best in {best}."
             )
         return said
@@ -329,7 +329,7 @@ def _at_end(rows: Sequence[Row], panel: str, series: str) -> float | None:
 
 
 def savings(rows: Sequence[Row]) -> list[str]:
-    """How many answers a task hem needs for what BBTA reaches at the largest budget."""
+    """How many answers per task hem needs for what BBTA reaches at the largest budget."""
     needed = {}
     for panel in dict.fromkeys(row.panel for row in rows if ", " in row.panel):
         if {"hem", "bbta"} <= set(series_in(rows, panel)):
@@ -345,7 +345,7 @@ def savings(rows: Sequence[Row]) -> list[str]:
     )
     last = max(each for _, each in needed.values())
     return [
-        f"Answers a task with which hem reaches what bbta has at {last:g} (between the budgets "
+        f"Answers per task with which hem reaches what bbta has at {last:g} (between the budgets "
         f"that were run): {listed}."
     ]
 
@@ -372,7 +372,7 @@ def at_a_third(rows: Sequence[Row]) -> list[str]:
     ahead = sum(lead >= 0 for lead, _ in cases.values())
     behind = sum(lead < -2 * error for lead, error in cases.values())
     return [
-        f"Accuracy of hem with {few:g} answers a task less that of bbta with {many:g}, and the "
+        f"Accuracy of hem with {few:g} answers per task less that of bbta with {many:g}, and the "
         f"standard error: {listed}. It is at least as good in {ahead} of {len(cases)} cases, and "
         f"behind by more than two standard errors in {behind}."
     ]

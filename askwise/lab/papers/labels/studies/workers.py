@@ -89,7 +89,7 @@ class LabelsWorkers(LabelsExperiment):
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "accuracy",
-            "answers a task",
+            "answers per task",
             "accuracy",
             "Share of the tasks answered right at each budget, with 95% intervals.",
             kind="bars",
@@ -106,7 +106,7 @@ class LabelsWorkers(LabelsExperiment):
             )
 
     def cells(self) -> list[LabelsCell]:
-        """A cell a model."""
+        """A cell per model."""
         return [LabelsCell(model, 0.0, (model,), self.budgets) for model in self.models]
 
     def number(self, panel: str, replication: int) -> int:
@@ -134,7 +134,7 @@ class LabelsWorkers(LabelsExperiment):
             if len(ranked) > 1:
                 first, last = ranked[0], ranked[-1]
                 said.append(
-                    f"{model} at {at:g} answers a task: {first.series} is best "
+                    f"{model} at {at:g} answers per task: {first.series} is best "
                     f"({first.mean:.3f}), {last.series} worst ({last.mean:.3f})."
                 )
         return said
@@ -159,7 +159,7 @@ class LabelsDelay(Experiment):
     windows : whole numbers
         How many questions may be out; answers come in the order of asking.
     budget : float
-        Answers a task.
+        Answers per task.
     models : names
         Worker models, on the table breast or, if that is not at hand, on simulated tasks.
     recorded : name
@@ -214,7 +214,7 @@ class LabelsDelay(Experiment):
         ]
 
     def sample(self, cell: DelayCell, seed: int, replication: int) -> Array:
-        """Accuracy and answers a task of each contender."""
+        """Accuracy and answers per task of each contender."""
         name, _, model = cell.panel.partition(", ")
         number = replication
         if model:

@@ -74,7 +74,7 @@ def wrong_and_done(outcome: Outcome, right: Array) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class LabelCell(Cell):
-    """A set of workers, so many tasks, and a budget in whole units."""
+    """A set of workers, this many tasks, and a budget in whole units."""
 
     spammers: int
     tasks: int
