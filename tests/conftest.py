@@ -16,6 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import random
 import secrets
 import signal
+from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -56,6 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Before pytest brings together what shares a costly fixture: it does so in the new order.
     Where groups of tests are kept together (``--dist loadgroup``), a file is one by default.
     """
+    leave_cases_to_the_slow_suite(items)
     for item in items:
         grouped = item.config.getoption("loadgroup", False)
         if grouped and item.get_closest_marker("xdist_group") is None:
@@ -67,6 +69,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         order = random.Random(seed)
         files = order.sample(list(by_file.values()), len(by_file))
         items[:] = [item for tests in files for item in order.sample(tests, len(tests))]
+
+
+def leave_cases_to_the_slow_suite(items: list[pytest.Item]) -> None:
+    """Mark as slow what comes after the first cases of a test that is marked ``sampled``."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        if (sampled := item.get_closest_marker("sampled")) is not None:
+            test = item.nodeid.partition("[")[0]
+            seen[test] += 1
+            if seen[test] > sampled.args[0]:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.hookimpl(wrapper=True)
