@@ -16,8 +16,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import random
 import secrets
 import signal
+from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import closing
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -26,6 +28,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 from askwise.core.compiling import PLAIN, in_bulk
+from askwise.figures import named, plots
+from tests.paths import ROOT
 from tests.servers import NoServer, new_database, shared_server
 
 # Started in the background, as by nohup, a process and all that it starts ignore Ctrl-C; tests send
@@ -53,6 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Before pytest brings together what shares a costly fixture: it does so in the new order.
     Where groups of tests are kept together (``--dist loadgroup``), a file is one by default.
     """
+    leave_cases_to_the_slow_suite(items)
     for item in items:
         grouped = item.config.getoption("loadgroup", False)
         if grouped and item.get_closest_marker("xdist_group") is None:
@@ -66,10 +71,38 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items[:] = [item for tests in files for item in order.sample(tests, len(tests))]
 
 
+def leave_cases_to_the_slow_suite(items: list[pytest.Item]) -> None:
+    """Mark as slow what comes after the first cases of a test that is marked ``sampled``."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        if (sampled := item.get_closest_marker("sampled")) is not None:
+            test = item.nodeid.partition("[")[0]
+            seen[test] += 1
+            if seen[test] > sampled.args[0]:
+                item.add_marker(pytest.mark.slow)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file() -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Look for examples in the package only: the files of tests, and what they share, have none."""
     return [each for each in (yield) if not isinstance(each, DoctestModule)]
+
+
+class ModulesWithExamples:
+    """Leaves out the modules of the package that have no example: most have none.
+
+    Not a hook of this file, which is about its own directory only.
+    """
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        """Read a module before it is imported and searched."""
+        ours = collection_path.suffix == ".py" and ROOT / "askwise" in collection_path.parents
+        return True if ours and ">>>" not in collection_path.read_text() else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Look for examples where there are any."""
+    config.pluginmanager.register(ModulesWithExamples())
 
 
 def pytest_collection_finish() -> None:
@@ -95,6 +128,20 @@ def loops_compiled_at_once(request: pytest.FixtureRequest) -> Iterator[None]:
             yield
     else:
         yield
+
+
+@pytest.fixture(params=["sketched", pytest.param("drawn", marks=pytest.mark.slow)])
+def pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that write figures and are about something else: those take most of their time.
+
+    A sketch is made of the same lines and labels; they are neither laid out nor written. The slow
+    suite draws all of them.
+    """
+    if request.param == "sketched":
+        for module in (plots, named):
+            monkeypatch.setattr(module, "lay_out", lambda figure: figure)
+        monkeypatch.setattr(plots, "render", lambda *how: b"")
+        monkeypatch.setattr(plots, "render_svg", lambda figure: b"<svg></svg>")
 
 
 @pytest.fixture(scope="session")

@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from askwise.agents.allowance import Allowance
-from askwise.agents.server import make_server
 from askwise.agents.tools import READING, WRITING, Toolbox
 from askwise.client import Service, connect
 from tests.service.local import Local, in_thread
+
+if TYPE_CHECKING:
+    from mcp.client import Client
+
+# The protocol is imported where it is used: it takes seconds, in every process of a run.
 
 OPTIONS = [{"name": "spam", "meaning": "Advertising"}, {"name": "fine"}]
 
@@ -35,8 +37,16 @@ def service(local: Local) -> Iterator[Service]:
 Call = Callable[..., Awaitable[dict[str, Any]]]
 
 
+def make_server(*parts: Any, **named: Any) -> Any:
+    """The server of the protocol."""
+    from askwise.agents import server
+
+    return server.make_server(*parts, **named)
+
+
 def talk(server: Any, script: Callable[[Client, Call], Awaitable[None]]) -> None:
     """Run a script against a server."""
+    from mcp.client import Client
 
     async def run() -> None:
         async with Client(server) as client:
@@ -102,6 +112,8 @@ def test_a_campaign_goes_from_creation_to_labels_through_the_tools(service: Serv
 
 
 def test_the_command_serves_the_same_over_standard_input_and_output(local: Local) -> None:
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
     program = StdioServerParameters(
         command=sys.executable,
         args=[

@@ -78,6 +78,7 @@ def test_all_kinds_of_events_are_folded_alike(name: str) -> None:
     assert len({event.kind for event in log}) > 5
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("plain_loops")
 @pytest.mark.parametrize("name", CUT)
 @given(

@@ -236,6 +236,7 @@ def test_the_page_is_whole_and_takes_no_orders_from_the_table(call: Call, workpl
     assert "default-src 'none'" in page
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_pages_command_gives_the_page_again(
     call: Call, labels: str, gold: str, workplace: Path
 ) -> None:

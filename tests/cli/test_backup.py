@@ -70,26 +70,25 @@ def test_a_store_moves_to_postgresql_and_back(
     assert events(COPY, worked) == events("sqlite:///askwise.sqlite", worked)
 
 
-def test_a_backup_goes_through_a_pipe(worked: str, workplace: Path) -> None:
-    for flags in ([], ["--json"]):
-        made = subprocess.run(
-            helpers.askwise("backup", "-", *flags),
-            env=helpers.environment(),
-            capture_output=True,
-            check=True,
-        )
-        said = made.stderr.decode()
-        assert (json.loads(said)["campaigns"] if flags else int(said.split("\t")[1])) == 1
-        (workplace / "copy.sqlite").unlink(missing_ok=True)
-        taken = subprocess.run(
-            helpers.askwise("restore", "-", "--store", COPY),
-            env=helpers.environment(),
-            input=made.stdout,
-            capture_output=True,
-            check=True,
-        )
-        assert taken.stdout.decode().startswith("-\t1\t")
-        assert events(COPY, worked) == events("sqlite:///askwise.sqlite", worked)
+@pytest.mark.parametrize("flags", [[], pytest.param(["--json"], marks=pytest.mark.slow)])
+def test_a_backup_goes_through_a_pipe(worked: str, flags: list[str]) -> None:
+    made = subprocess.run(
+        helpers.askwise("backup", "-", *flags),
+        env=helpers.environment(),
+        capture_output=True,
+        check=True,
+    )
+    said = made.stderr.decode()
+    assert (json.loads(said)["campaigns"] if flags else int(said.split("\t")[1])) == 1
+    taken = subprocess.run(
+        helpers.askwise("restore", "-", "--store", COPY),
+        env=helpers.environment(),
+        input=made.stdout,
+        capture_output=True,
+        check=True,
+    )
+    assert taken.stdout.decode().startswith("-\t1\t")
+    assert events(COPY, worked) == events("sqlite:///askwise.sqlite", worked)
 
 
 def test_a_file_is_overwritten_only_by_force(worked: str, call: Call, refusal: Call) -> None:

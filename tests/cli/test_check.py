@@ -102,6 +102,7 @@ def test_orders_are_compared(workplace: Path, call: Call, people: str) -> None:
     assert "flips" in seen
 
 
+@pytest.mark.usefixtures("pictures")
 def test_a_page_with_figures_and_the_command_that_gives_it_again(
     workplace: Path, call: Call, verdicts: str, people: str, workers: str
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_page_with_figures_and_the_command_that_gives_it_again(
     assert again == json.loads(Path("out/check.json").read_text())
 
 
+@pytest.mark.usefixtures("pictures")
 def test_a_page_of_one_judge(workplace: Path, call: Call, people: str) -> None:
     table, _ = noisy(1, {"gpt": 0.9}, tasks=80)
     call("check", write("one.csv", table), "--human", people, "--out", "out")

@@ -72,6 +72,23 @@ def test_a_run_writes_its_files_and_prints_where(run: Run, workplace: Path) -> N
     assert "askwise lab run tiny --reps 4 --seed 5 --set series=x,y" in page
 
 
+SOME = ("lab", "run", "bounded-small-budgets", "--reps", "1", "--jobs", "1", "--json")
+
+
+@pytest.mark.usefixtures("pictures")
+def test_a_second_run_is_put_in_the_place_of_the_first(
+    workplace: Path, call: Callable[..., Any]
+) -> None:
+    written = workplace / "deep" / "out" / "bounded-small-budgets" / "results.json"
+    few = ("--set", "policies=uniform", "--set", "budgets=100", "--out", "deep/out")
+    one = call(*SOME, *few).stdout
+    first = written.stat().st_ino
+    assert call(*SOME, *few).stdout == one == written.read_text()
+    assert written.stat().st_ino != first
+    assert {path.name for path in written.parent.iterdir()} == FILES
+
+
+@pytest.mark.slow
 def test_a_second_run_with_other_jobs_puts_the_same_numbers_in_its_place(
     run: Run, workplace: Path
 ) -> None:

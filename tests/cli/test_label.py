@@ -20,6 +20,8 @@ from askwise.core.events import Kind
 from askwise.testing.chat_server import Asked, ChatServer, Scripted
 from tests.cli.helpers import askwise, environment, in_this_process, on_terminal
 
+pytestmark = pytest.mark.usefixtures("pictures")
+
 PRICE = '{input = "0.15", output = "0.60"}'
 ITEMS = "id,text\n" + "".join(
     f"m{at},Message {at}: {'you have won' if at % 3 == 0 else 'see you'}{'!' if at % 2 else ''}\n"

@@ -79,6 +79,7 @@ def test_the_schema_refuses_what_is_wrong(change: dict[str, Any], call_json: Cal
     assert faults("plan", {**call_json("plan", *QUICK), **change}) != []
 
 
+@pytest.mark.usefixtures("pictures")
 def test_out_has_all_files_and_the_page_the_command(call: Call, workplace: Path) -> None:
     printed = call("plan", *QUICK, "--budget", "9", "--out", "deep/plan").stdout
     assert printed.endswith("\ndeep/plan/report.html\n")
@@ -101,6 +102,7 @@ def test_out_may_be_the_current_directory(call: Call, workplace: Path) -> None:
     assert {path.name for path in workplace.iterdir()} == before | FILES
 
 
+@pytest.mark.usefixtures("pictures")
 def test_files_are_the_same_each_time(call: Call, workplace: Path) -> None:
     for name in ("one", "two"):
         call("plan", *QUICK, "--out", name)
@@ -204,14 +206,24 @@ def alike(shown: str, printed: str) -> bool:
     return words[0] == words[1] and near
 
 
-def test_the_examples_print_what_the_page_says(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    (on_terminal, _), (in_pipe, shown) = page.examples(PAGE)
-    fewer = ("--runs", "1500")  # of 5000, which take their time; the numbers need only be near
-    printed = call(*shlex.split(in_pipe)[1:], *fewer).stdout
+FEWER = ("--runs", "1500")
+"""Of 5000, which take their time; the numbers need only be near."""
+
+
+def test_the_example_prints_what_the_page_says(call: Call) -> None:
+    _, (in_pipe, shown) = page.examples(PAGE)
+    printed = call(*shlex.split(in_pipe)[1:], *FEWER).stdout
     assert alike(shown, printed), printed
+
+
+@pytest.mark.slow
+def test_the_example_on_a_terminal_prints_what_the_page_says(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (on_terminal, _), _ = page.examples(PAGE)
     monkeypatch.setattr(output, "for_people", lambda: True)
     monkeypatch.setenv("COLUMNS", "100")
-    printed = call(*shlex.split(on_terminal)[1:], *fewer).stdout
+    printed = call(*shlex.split(on_terminal)[1:], *FEWER).stdout
     tables = re.search(r"```text\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert tables is not None
     assert alike(tables[1].replace("Simulated: 5000", "Simulated: 1500"), printed), printed

@@ -79,6 +79,7 @@ def test_recorded_answers_take_the_place_of_guesses(call_json: Call) -> None:
     assert any("Give --gold" in sentence for sentence in untold["cannot_know"])
 
 
+@pytest.mark.usefixtures("pictures")
 def test_out_has_all_files_and_the_page_the_command(call: Call, workplace: Path) -> None:
     printed = call(*QUICK, "--target-error", "0.4", "--out", "deep").stdout
     assert printed.endswith("\ndeep/report.html\n")

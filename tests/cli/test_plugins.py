@@ -44,10 +44,18 @@ def run(program: Run, site: Path, workplace: Path) -> Run:
     return with_site
 
 
-def test_what_does_not_use_a_broken_plug_in_works_and_says_so_in_a_line(run: Run) -> None:
-    for words in (("new", "shop.toml"), ("ask", "shop"), ("list",)):
+@pytest.mark.parametrize(
+    "more", [(), pytest.param((("ask", "shop"), ("list",)), marks=pytest.mark.slow)]
+)
+def test_what_does_not_use_a_broken_plug_in_works_and_says_so_in_a_line(
+    run: Run, more: tuple[tuple[str, ...], ...]
+) -> None:
+    for words in (("new", "shop.toml"), *more):
         done = run(*words)
         assert (done.returncode, done.stderr) == (0, WARNING), words
+
+
+def test_a_broken_plug_in_is_left_out_of_the_list_and_others_are_in_it(run: Run) -> None:
     listed = run("policies")
     assert (listed.returncode, listed.stderr) == (0, WARNING)
     names = [line.split("\t")[0] for line in listed.stdout.splitlines()]

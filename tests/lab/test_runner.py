@@ -90,6 +90,7 @@ def test_files_are_written_and_agree_with_each_other(results: Results, tmp_path:
     assert "askwise lab run bounded-table1" in text
 
 
+@pytest.mark.usefixtures("pictures")
 def test_every_experiment_runs_and_draws(tmp_path: Path) -> None:
     smaller = {
         "bounded-small-budgets": {"budgets": "50,200", "policies": "uniform"},
@@ -217,6 +218,7 @@ def test_tables_are_written_also_where_a_figure_can_not_be_drawn(tmp_path: Path)
     assert (tmp_path / "rough" / "figure.svg").exists()
 
 
+@pytest.mark.usefixtures("pictures")
 def test_the_survey_of_one_crowd_is_written_though_no_question_ends_wrong(tmp_path: Path) -> None:
     experiment = with_settings("survey-single", {"qualities": "1,3"})
     found = run(experiment, reps=5, seed=0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from askwise import Campaign, Task, Worker
@@ -222,6 +222,7 @@ def test_counts_are_those_of_the_log_with_a_policy_that_plans_for_any_task(
 
 @pytest.mark.parametrize("policy", ["hem", "bbta", "random-pairs"])
 @given(script=SCRIPTS, repeat=st.booleans())
+@settings(max_examples=settings.default.max_examples // 3)
 def test_counts_are_those_of_the_log_with_a_policy_that_names_pairs(
     policy: str, script: list[int], repeat: bool
 ) -> None:

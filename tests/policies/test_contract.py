@@ -34,6 +34,9 @@ SAMPLE = [case for case in CASES if "=" not in str(case.id)]
 PICKED = (contract.any_script_is_legal, contract.a_crash_after_any_event_is_survived)
 """What hypothesis picks scripts and places for, so that the fixed ones are for the slow suite."""
 
+FEWER_DRAWS = 400
+"""Of each decision whose propensities are counted; the margin is in standard deviations."""
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("policy", "check"), CASES)
@@ -56,9 +59,12 @@ def test_snapshots_change_nothing_whatever_its_parameters(name: str) -> None:
     ("policy", "check"),
     [case for case in SAMPLE if case.values[1] not in PICKED],
 )
-def test_a_policy_keeps_the_contract(policy: Policy, check: Check) -> None:
+def test_a_policy_keeps_the_contract(
+    policy: Policy, check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # A check that goes through scenes has one of them; the next check has another, and so has the
-    # same check of the next policy. The slow suite has every check in every scene.
+    # same check of the next policy. The slow suite has every check in every scene, all draws too.
+    monkeypatch.setattr(contract, "DRAWS", FEWER_DRAWS)
     in_scene = getattr(check, "__wrapped__", None)
     if in_scene is None:
         check(policy)
@@ -96,11 +102,14 @@ COMPILED = (
 
 @pytest.mark.parametrize("name", policies.names())
 def test_the_live_log_is_the_labs(name: str) -> None:
-    for number, policy in enumerate(variants_of(name)):
-        # As it comes in every case, with other parameters in one, if there is any, the next in
-        # another.
+    turn, (as_it_comes, *choices) = policies.names().index(name), variants_of(name)
+    # As it comes in one case, if there is any, and with one choice of its parameters in the next;
+    # the next policy has others. Both drivers call the same kernels, whatever the parameters.
+    for number, policy in enumerate(
+        (as_it_comes, *choices[turn % max(1, len(choices)) :][:1]), turn
+    ):
         cases = list(enumerate(lab.lab_cases(policy)))
-        for seed, case in cases[number % len(cases) :][:1] if number and cases else cases:
+        for seed, case in cases[number % len(cases) :][:1] if cases else []:
             live, simulated = lab.live_run(policy, case, seed), lab.lab_run(policy, case, seed)
             lab.same_runs(live, simulated, f"{label_of(policy)}, case {seed}")
 
@@ -196,7 +205,7 @@ def whole_log(policy: Policy, number: int) -> tuple[Scene, list[Event]]:
 
 @pytest.mark.parametrize("name", policies.names())
 @given(data=st.data(), scene=st.integers(0, 3), where=st.floats(0.0, 1.0))
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_a_crash_anywhere_is_survived(
     name: str, data: st.DataObject, scene: int, where: float
 ) -> None:

@@ -65,22 +65,24 @@ VARIANTS = [
 def test_a_rule_keeps_the_contract(label: str, check: rules.Check) -> None:
     rule = stopping.make(from_label(label))
     in_session = getattr(check, "__wrapped__", None)
-    if label in stopping.names() or in_session is None:
+    if in_session is None:
         check(rule)
         return
-    # With other settings in one of its scenes, in which one depends on the check; the slow suite
-    # has them all.
+    # In one of its scenes, in which one depends on the check and the rule; the slow suite has them
+    # all.
     scenes = rules.scenes_of(rule)
-    scene = scenes[rules.CHECKS.index(check) % len(scenes)]
+    turn = rules.CHECKS.index(check) + stopping.names().index(label.partition("(")[0])
+    scene = scenes[turn % len(scenes)]
     in_session(start(policies.make("uniform"), scene), rule)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", VARIANTS)
+@pytest.mark.parametrize("label", [*stopping.names(), *VARIANTS])
 def test_a_rule_keeps_the_contract_in_every_scene(label: str) -> None:
     rules.CHECKS.run(stopping.make(from_label(label)))
 
 
+@pytest.mark.sampled(len(stopping.names()))
 @pytest.mark.parametrize("label", [*stopping.names(), *VARIANTS])
 def test_the_live_log_is_that_of_the_lab(label: str) -> None:
     a_rules_live_log_is_the_labs(stopping.make(from_label(label)))
@@ -174,10 +176,11 @@ def test_a_tie_at_the_horizon_goes_to_no_option_by_its_place(label: str) -> None
     assert set(found) == {0, 1}
 
 
+@pytest.mark.parametrize("courses", [2, pytest.param(12, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("label", [*stopping.names(), *VARIANTS])
-def test_confidence_is_a_probability_and_the_option_is_there(label: str) -> None:
+def test_confidence_is_a_probability_and_the_option_is_there(label: str, courses: int) -> None:
     rng = np.random.default_rng(3)
-    for _ in range(4):
+    for _ in range(courses):
         question = Question(from_label(label))
         for _ in range(14):
             question.say("abc"[rng.integers(3)], "xy"[rng.integers(2)])

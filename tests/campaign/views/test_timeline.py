@@ -60,6 +60,7 @@ def ticking(count: int) -> list[Event]:
     return [Event(Kind.TOPPED_UP, seq=at, time=float(at), price=1) for at in range(1, count + 1)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PLAYED)
 def test_it_equals_the_ledger_at_every_event(name: str) -> None:
     @settings(max_examples=PLAYED[name])

@@ -67,6 +67,7 @@ def test_the_page_is_whole_and_takes_no_orders_from_names(
     assert "default-src 'none'" in page
 
 
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.parametrize(
     "more", [("--prices", "prices.csv"), TOLD[2:], TOLD], ids=["prices", "workers", "truths"]
 )

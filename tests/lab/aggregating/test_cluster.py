@@ -19,7 +19,11 @@ from askwise.lab.aggregating.labels import partitioned_methods
 from tests.aggregation.test_parts import answers_of
 from tests.cli.helpers import in_this_process
 
-distributed = pytest.importorskip("distributed")
+
+@pytest.fixture(scope="module")
+def distributed() -> Any:
+    """Imported when it is used: it takes seconds, in every process of a run."""
+    return pytest.importorskip("distributed")
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +33,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def two_workers() -> Iterator[str]:
+def two_workers(distributed: Any) -> Iterator[str]:
     """A cluster of two processes beside this one; gives its address."""
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None
@@ -43,7 +47,7 @@ def same(found: Any, whole: Any) -> None:
     np.testing.assert_allclose(found.quality, whole.quality, rtol=0, atol=1e-9)
 
 
-def test_a_cluster_finds_what_one_process_finds() -> None:
+def test_a_cluster_finds_what_one_process_finds(distributed: Any) -> None:
     answers, method = answers_of(1), aggregation.make("one-coin")
     assert isinstance(method, Partitioned)
     with (
@@ -67,7 +71,7 @@ def test_two_processes_find_what_one_finds(name: str, two_workers: str) -> None:
 
 @pytest.mark.slow
 def test_the_command_uses_a_running_cluster_and_leaves_it_running(
-    two_workers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    distributed: Any, two_workers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     rows = [f"t{at % 50},w{at % 7},{'ab'[at * at % 3 % 2]}" for at in range(200)]
@@ -84,7 +88,7 @@ def test_the_command_uses_a_running_cluster_and_leaves_it_running(
 
 
 @pytest.mark.slow
-def test_a_cluster_without_workers_is_refused() -> None:
+def test_a_cluster_without_workers_is_refused(distributed: Any) -> None:
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None) as idle,
         pytest.raises(InvalidParameter, match="has no workers"),
@@ -93,6 +97,7 @@ def test_a_cluster_without_workers_is_refused() -> None:
         pass
 
 
+@pytest.mark.usefixtures("distributed")
 def test_an_unreachable_scheduler_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "CONNECT", 0.3)
     for address in ("tcp://127.0.0.1:9", "no such:place"):

@@ -40,6 +40,7 @@ def margin(chance: float, count: int) -> float:
     return 5 * math.sqrt(chance * (1 - chance) / count) + 1e-12
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [2, 4])
 def test_each_worker_is_as_right_as_his_model_says_in_each_context(options: int) -> None:
     truth, contexts = tasks(options)

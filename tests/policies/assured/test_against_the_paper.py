@@ -28,6 +28,7 @@ def notes(decided):
     return [note for _, note in decided]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("seed", "bounds", "floor", "xi", "ends"),
     [
@@ -50,6 +51,7 @@ def test_ccb_ns_is_algorithm_1(seed, bounds, floor, xi, ends):
     assert (notes(decided)[-1] == "exploit") == ends
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(("error", "solver"), [("majority", "exact"), ("linear", "greedy")])
 def test_ccb_s_is_algorithm_2(seed, error, solver):
@@ -77,6 +79,7 @@ def test_ccb_s_is_algorithm_2(seed, error, solver):
     assert notes(decided)[-1] == "exploit"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_ccb_se_eliminates_as_section_6_2_2_does(seed):
     world = World(seed, [0.95, 0.95, 0.9, 0.9, 0.6, 0.6], 150)
@@ -101,6 +104,7 @@ def test_ccb_se_eliminates_as_section_6_2_2_does(seed):
     assert sizes[-1] < 6
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_epsilon_t_greedy_is_that_of_section_6_3(seed):
     world = World(seed, ABLE, 80)
@@ -121,6 +125,7 @@ def test_epsilon_t_greedy_is_that_of_section_6_3(seed):
     assert chances == {1.0, min(1.0, 8.0 / (asked[-1].decision + 1))}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize(("error", "solver"), [("majority", "exact"), ("linear", "greedy")])
 def test_ccb_fixed_learns_from_its_first_tasks_and_then_uses_the_lower_bounds(seed, error, solver):
@@ -145,6 +150,7 @@ def test_ccb_fixed_learns_from_its_first_tasks_and_then_uses_the_lower_bounds(se
     assert decided == [(everybody, "explore")] * 60 + [(due, "exploit")] * 10
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_cucb_takes_the_cheapest_set_at_the_upper_bounds_for_ever(seed):
     world = World(seed, ABLE, 60)

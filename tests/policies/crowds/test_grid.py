@@ -172,6 +172,7 @@ def test_the_grid_of_very_many_crowds_is_the_same_compiled():
         assert compiled(crowds) == zoom_parts(crowds)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("policy", BOTH)
 @pytest.mark.parametrize("options", ["xy", "xyz"])
 @pytest.mark.parametrize("prices", [(1,), (1, 1), (1, 3), (2, 1, 1)])
@@ -193,6 +194,7 @@ def test_arms_are_played_as_the_algorithm_says(policy, options, prices):
         reading.answer(reading.phase, arm, answer)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("policy", BOTH)
 @pytest.mark.parametrize("seed", range(3))
 def test_arms_are_played_as_the_algorithm_says_with_answers_out_and_late(policy, seed):

@@ -64,6 +64,7 @@ def test_with_overwhelming_votes_lp_thompson_draws_from_the_best_mixture(shares,
     assert_close(desk.frequencies(CHOICES), due, CHOICES)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("votes", "prices"),
     [

@@ -70,6 +70,7 @@ def test_chances_are_renormalised_over_those_who_can_be_paid_or_have_room():
     assert propensities(limited) == pytest.approx({"b": 2 / 3, "c": 1 / 3})
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("prices", "due"),
     [

@@ -203,6 +203,7 @@ def test_an_explanation_lists_the_crowd_that_was_never_asked_first():
     assert [each.worker for each in campaign.explain(assignment.id).candidates] == ["b", "a"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("prices", "ranked"),
     [

@@ -113,6 +113,7 @@ class Printed:
         return None if tied else int(weights.argmax())
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("options", "threshold", "smoothing"), [(2, 0.1, 100.0), (2, 0.25, 3.0), (3, 0.2, 2.0)]
 )

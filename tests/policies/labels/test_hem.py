@@ -85,6 +85,7 @@ def test_it_finds_who_is_right_in_which_context(seeds: tuple[int, ...]) -> None:
     assert np.mean(good) > 0.4
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("classes", [3, 12])
 def test_several_classes_are_found(classes: int) -> None:
     recording = crowd(6, 60, [[0.9, 0.8, 0.7, 0.7, 0.5, 0.4]], classes=classes)
@@ -99,6 +100,7 @@ def test_prices_are_weighed_against_what_an_answer_tells() -> None:
     assert campaign.ask()[0].worker == "cheap"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("share", [0.5, 0.35])
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_who_presses_one_button_is_asked_little_more_than_half_as_often_as_others(

@@ -16,6 +16,7 @@ from tests.policies.labels.hem_reading import LiveReading
 NEAR = 1e-9
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("seed", "classes", "places", "tasks", "workers", "budget", "told"),
     [

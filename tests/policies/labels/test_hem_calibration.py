@@ -52,6 +52,7 @@ def fits_of(
     return learned
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("flipped", [0, 2, 6])
 def test_a_whole_fit_compares_a_truth_with_what_is_found_while_its_half_is_hidden(
     monkeypatch: pytest.MonkeyPatch, flipped: int

@@ -94,6 +94,7 @@ def test_truths_of_tasks_that_nobody_answered_calibrate_nothing() -> None:
     assert rests_on == {"agreement"}
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("target", [0.0, 0.001])
 def test_with_a_target_known_tasks_are_asked_about_no_more_than_others(target: float) -> None:
     found = []
@@ -120,6 +121,7 @@ def test_truths_told_after_the_end_turn_agreement_into_a_target() -> None:
     assert end == Done("target")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 6))]
 )

@@ -215,6 +215,7 @@ def label_of(campaign, *tasks):
     return [(label.value, label.confidence) for label in labels]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_whole_run_asks_what_a_scan_of_all_pairs_would(seed):
     tasks, workers = 14, 6

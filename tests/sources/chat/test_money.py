@@ -36,6 +36,7 @@ FAULTS = (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("paid_retries", [0, 2])
 def test_what_is_booked_covers_the_server_s_bill_and_equals_it_where_nothing_was_lost(

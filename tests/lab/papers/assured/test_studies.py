@@ -195,6 +195,7 @@ TINY = {
 }
 
 
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.parametrize("name", TINY)
 def test_results_are_drawn_and_reported(name: str, tmp_path: Path) -> None:
     experiment = with_settings(name, TINY[name])

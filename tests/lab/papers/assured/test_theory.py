@@ -86,6 +86,7 @@ def test_the_printed_factor_of_a_range_is_a_thirty_second_of_the_proved_one():
     assert proved == 32 * rounds_with_range_as_printed(10, 0.05, inverse=0.1)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_exploration_with_a_range_keeps_the_proved_number_of_rounds_and_not_the_printed(seed):
     # One worker alone errs at 1 - q, so h is the identity.

@@ -229,6 +229,7 @@ def test_data_that_is_not_there_is_named(
         ran(name, **given)
 
 
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.usefixtures("small_tables")
 def test_simulated_tables_stand_in_and_means_are_over_all_cases(tmp_path: Path) -> None:
     experiment = with_settings(
@@ -273,6 +274,7 @@ def test_those_that_spend_as_they_like_stand_at_what_they_spent() -> None:
     assert set(curve_of(results.rows, OVERALL, "crowdsense")) == {4.0, 5.0}
 
 
+@pytest.mark.usefixtures("pictures")
 def test_thresholds_that_spend_the_same_are_one_point(tmp_path: Path) -> None:
     # Three workers: crowdsense asks all of them about everything, whatever its threshold.
     (tmp_path / "three").mkdir()
@@ -295,6 +297,7 @@ def test_any_number_of_jobs_gives_the_same() -> None:
     assert one.rows == two.rows
 
 
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.usefixtures("small_stand_in", "small_tables")
 @pytest.mark.parametrize(
     ("name", "settings", "panels"),

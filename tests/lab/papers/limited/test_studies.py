@@ -206,6 +206,7 @@ def test_the_rounded_plan_by_hand() -> None:
     assert means.tolist() == pytest.approx(INSTANCES["apart"].values.tolist())
 
 
+@pytest.mark.usefixtures("pictures")
 @pytest.mark.parametrize(
     ("name", "settings"),
     [

@@ -46,6 +46,7 @@ def test_theorem_1_quality_by_hand():
     assert theorem_1_quality(7, 0.1, options=4, mended=True) == pytest.approx(mended)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("delta", "times"), [(1e-3, 0.46), (1e-4, 1.18), (1e-6, 8.46), (1e-8, 66)])
 def test_theorem_1_errs_with_more_than_any_multiple_of_delta(delta, times):
     # The limit of small gaps; a horizon only hides errors, here less than 1%.
@@ -274,6 +275,7 @@ def test_lemma_7_needs_more_than_a_time_that_falls_in_the_gap():
     assert not lemma_7_holds(gaps, gap_rule((1 + gaps) / 2, 3, smooth=False).cost)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("quality", [1.5, 2.0, 3.0])
 def test_lemma_7_holds_for_the_smooth_rule_of_larger_quality(quality):
     gaps = np.linspace(0.05, 1, 39)

@@ -197,6 +197,7 @@ def test_on_fair_answers_the_mean_cost_is_bounded_below_quality_one_only():
     assert growth(2) > 2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("quality", "cost", "error"),
     [(0.5, 2.06, 18.8), (1, 7.67, 8.94), (1.5, 25.7, 3.34), (2, 60.4, 0.81), (3, 162.8, 0.021)],
