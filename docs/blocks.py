@@ -20,6 +20,7 @@ ROOT = DOCS.parent
 EXECUTED = (
     ROOT / "README.md",
     DOCS / "concepts.md",
+    DOCS / "statistics.md",
     DOCS / "tutorial.md",
     DOCS / "how-to" / "aggregate.md",
     DOCS / "how-to" / "assure.md",
@@ -27,8 +28,10 @@ EXECUTED = (
     DOCS / "how-to" / "cascade.md",
     DOCS / "how-to" / "certify.md",
     DOCS / "how-to" / "check-judges.md",
+    DOCS / "how-to" / "crowd.md",
     DOCS / "how-to" / "crowds.md",
     DOCS / "how-to" / "evaluations.md",
+    DOCS / "how-to" / "experts.md",
     DOCS / "how-to" / "export.md",
     DOCS / "how-to" / "judges.md",
     DOCS / "how-to" / "lab.md",

@@ -18,7 +18,7 @@ from docs.blocks import without_code
 project = "askwise"
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
-exclude_patterns = ["catalogue.md", "skills", "notebooks"]
+exclude_patterns = ["catalogue.md", "notebooks"]
 html_theme = "pydata_sphinx_theme"
 html_title = "askwise"
 html_static_path = ["assets/site.css"]
@@ -52,20 +52,23 @@ GENERATED = {
 }
 """The generated page for each section of the catalogue, which only the repository has."""
 
-INDEXES = (
-    "policies/index",
-    "rules/index",
-    "aggregators/index",
-    "mechanisms/index",
-    "reproductions/index",
-    "reference/index",
-    "extend",
-    "papers",
-    "understand",
-    "how-to/index",
-    "index",
-)
-"""Pages whose links to pages are the navigation; a page belongs to the first that names it."""
+INDEXES = {
+    "index": "",
+    "how-to/index": "index",
+    "understand": "index",
+    "extend": "index",
+    "papers": "index",
+    "reproductions/index": "papers",
+    "reference/index": "index",
+    "policies/index": "reference/index",
+    "rules/index": "reference/index",
+    "aggregators/index": "reference/index",
+    "mechanisms/index": "reference/index",
+}
+"""Pages whose links to pages of their folder are the navigation, and the index above each."""
+
+OUTSIDE = ("skills/",)
+"""Pages that others link to and that are no part of the navigation."""
 
 ELSE_UNDER = {"how-to/": "how-to/index", "": "understand"}
 """The index of pages that no index names, by their folder: nothing written is out of reach."""
@@ -100,20 +103,24 @@ def pages_named(markdown: str, folder: str) -> list[str]:
 
 
 def navigation(pages: Path) -> dict[str, list[str]]:
-    """What each index has below it, in the order of its links."""
+    """What each index has below it, in the order of its links; a page is below one index."""
     tree: dict[str, list[str]] = {}
     placed = {"index"}
-    for index in INDEXES:
-        text = (pages / f"{index}.md").read_text(encoding="utf-8")
-        named = pages_named(text, posixpath.dirname(index))
-        # An index comes before those that it is below: what it names of them is a plain link.
-        above = INDEXES[INDEXES.index(index) :]
-        tree[index] = [page for page in named if page not in placed and page not in above]
+    # The first page names much that belongs to others, so it comes last.
+    for index in [*INDEXES][::-1]:
+        folder = posixpath.dirname(index)
+        named = pages_named((pages / f"{index}.md").read_text(encoding="utf-8"), folder)
+        tree[index] = [
+            page
+            for page in named
+            if INDEXES.get(page) == index
+            or (page not in {*INDEXES, *placed} and posixpath.dirname(page) == folder)
+        ]
         placed.update(tree[index])
     for file in sorted(pages.rglob("*.md")):
         name = file.relative_to(pages).as_posix()
         page = name.removesuffix(".md")
-        if page not in placed and not name.startswith(tuple(exclude_patterns)):
+        if page not in placed and not name.startswith((*exclude_patterns, *OUTSIDE)):
             folder = next(each for each in ELSE_UNDER if page.startswith(each))
             tree[ELSE_UNDER[folder]].append(page)
     return tree
@@ -148,6 +155,8 @@ def setup(app: Any) -> None:
     tree = navigation(Path(app.srcdir))
 
     def read(_: Any, page: str, source: list[str]) -> None:
+        if page.startswith(OUTSIDE):
+            app.env.metadata[page]["orphan"] = True
         source[0] = for_site(source[0], tree.get(page, []))
 
     app.connect("source-read", read)

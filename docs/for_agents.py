@@ -18,7 +18,10 @@ LLMS = HERE / "llms.txt"
 SKILL = HERE / "skills" / "askwise" / "SKILL.md"
 
 GUIDES = ("tutorial", "concepts")
-NOTES = ("when-not", "papers", "how-hem-works", "scale", "design-notes", "release")
+NOTES = (
+    *("statistics", "others", "when-not", "papers", "architecture", "how-hem-works", "scale"),
+    *("design-notes", "release"),
+)
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
 
@@ -27,7 +30,7 @@ def llms() -> str:
     """The list of pages, each with the sentence that it begins with."""
     groups = {
         "Start here": [HERE / f"{name}.md" for name in GUIDES],
-        "How to": sorted((HERE / "how-to").glob("*.md")),
+        "How to": sorted(set((HERE / "how-to").glob("*.md")) - {HERE / "how-to" / "index.md"}),
         "Write your own": sorted(HERE.glob("write-your-own-*.md")),
         "Background": [HERE / f"{name}.md" for name in NOTES],
     }

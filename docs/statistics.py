@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
-from scipy.stats import binom
+from scipy.stats import binom, hypergeom
 
 from askwise.aggregation import aggregation
-from askwise.auditing import certify, draw
-from askwise.auditing.limits import fewest_audits
+from askwise.auditing.limits import fewest_audits, limit_at_once
 from askwise.figures.looks import COLOURS, INK, dashed, lay_out, settings
 from askwise.figures.svg import render_svg
 from askwise.lab.papers.labels.studies.common import LabelsCell, LabelsExperiment
@@ -112,22 +111,16 @@ def reliability() -> dict[str, Any]:
 # Certificates.
 
 
-def certificates(runs: int = 500) -> dict[str, Any]:
-    """The true share of wrong labels in what was certified, in many random draws."""
-    table, truth = verdicts(2000, 7, 0.2, 3)
-    votes = np.reshape(table["label"], (2000, 7)).sum(axis=1)
-    noise = np.random.default_rng(4).random(2000) / 100
-    scores = np.abs(votes - 3.5) + noise
-    labels = {f"t{at}": (str(int(votes[at] > 3)), float(scores[at])) for at in range(2000)}
-    right = {f"t{at}": str(truth[at]) for at in range(2000)}
-    wrong = {task for task, (label, _) in labels.items() if label != right[task]}
-    found = []
-    for seed in range(runs):
-        drawn = draw(labels, error=0.15, confidence=0.9, audits=100, seed=seed, at_once=True)
-        told = {task: right[task] for task in certify(labels, drawn, {}, ahead=100).next}
-        sure = certify(labels, drawn, told).certified
-        found.append([len(sure), sum(task in wrong for task in sure)])
-    return {"labels": 2000, "wrong": len(wrong), "sets": found}
+def certified(wrong: int, audits: int) -> float:
+    """The chance that audits of 2,000 labels certify that at most 5% of them are wrong.
+
+    Examples
+    --------
+    >>> round(certified(0, 44), 3), certified(0, 43)
+    (1.0, 0.0)
+    """
+    most = limit_at_once(2000, 101, audits, 0.1)
+    return float(hypergeom.cdf(most, 2000, wrong, audits)) if most >= 0 else 0.0
 
 
 # Bandits.
@@ -196,7 +189,7 @@ def draw_together() -> None:
             axes.plot(JUDGES, shares, color=colour, marker="o", markersize=4, label=name)
         axes.set_xlabel("judges, each right on 80% of the tasks")
         axes.set_ylabel("right majorities, %")
-        axes.set_ylim(78, 101)
+        axes.set_ylim(72, 101)
         axes.legend(loc="lower right")
 
 
@@ -214,20 +207,20 @@ def draw_reliability(found: dict[str, Any]) -> None:
         axes.legend(loc="upper left")
 
 
-def draw_certificates(found: dict[str, Any]) -> None:
-    """The true share of wrong labels in each certified set."""
-    sets = [(size, wrong) for size, wrong in found["sets"] if size]
-    shares = np.array([100 * wrong / size for size, wrong in sets])
+def draw_certificates() -> None:
+    """The chance of a certificate against how many labels are wrong."""
     with picture("certificates") as figure:
         axes = figure.add_subplot()
-        bins = np.arange(4, 22, 1)
-        good, bad = shares[shares <= 15], shares[shares > 15]
-        axes.hist([good, bad], bins, stacked=True, color=[BLUE, ORANGE], edgecolor="white",
-                  label=["the statement is true", "the statement is false"])  # fmt: skip
-        axes.axvline(15, color=INK, linestyle=(0, (5, 2.5)), linewidth=1.5)
-        axes.set_xlabel("wrong among the certified labels, %")
-        axes.set_ylabel(f"draws, of {len(found['sets'])}")
-        axes.legend(loc="upper left")
+        shares = np.arange(0, 10.01, 0.25)
+        for audits, colour in ((50, BLUE), (100, GREEN), (200, ORANGE), (400, INK)):
+            chances = [100 * certified(int(20 * share), audits) for share in shares]
+            axes.plot(shares, chances, color=colour, label=f"{audits} audits")
+        axes.axvline(5, **dashed(INK))
+        axes.plot([5, 10], [10, 10], **dashed(INK))
+        axes.text(7.4, 13, "false: at most 10%", ha="center")
+        axes.set_xlabel("labels that are wrong in truth, %")
+        axes.set_ylabel("draws that certify “at most 5%”, %")
+        axes.legend(loc="upper right")
 
 
 def draw_audits() -> None:
@@ -241,6 +234,7 @@ def draw_audits() -> None:
                       label=f"{100 - 100 * doubt:g}% confidence")  # fmt: skip
         axes.set_xlabel("wrong labels that the statement allows, %")
         axes.set_ylabel("audits, none of them wrong")
+        axes.set_xticks([1, 5, 10, 15, 20])
         axes.set_yscale("log")
         axes.set_yticks([10, 20, 50, 100, 200, 500], ["10", "20", "50", "100", "200", "500"])
         axes.minorticks_off()
@@ -277,7 +271,6 @@ def draw_bandits(found: list[dict[str, Any]]) -> None:
 
 MEASURED: dict[str, Callable[[], Any]] = {
     "reliability": reliability,
-    "certificates": certificates,
     "bandits": bandits,
 }
 
@@ -290,7 +283,7 @@ def main(arguments: list[str]) -> None:
     kept = json.loads(KEPT.read_text(encoding="utf-8"))
     draw_together()
     draw_reliability(kept["reliability"])
-    draw_certificates(kept["certificates"])
+    draw_certificates()
     draw_audits()
     draw_bandits(kept["bandits"])
 

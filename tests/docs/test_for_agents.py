@@ -20,7 +20,7 @@ def test_the_file_is_what_the_documentation_gives(file: Path, text: str) -> None
 
 
 def test_every_page_that_is_kept_is_listed() -> None:
-    left_out = {"index.md", "catalogue.md", "changelog.md"}
+    left_out = {"index.md", "how-to/index.md", "understand.md", "extend.md", "catalogue.md"}
     pages = [*LLMS.parent.glob("*.md"), *(LLMS.parent / "how-to").glob("*.md")]
     named = {page.relative_to(LLMS.parent).as_posix() for page in pages}
     assert named - left_out <= set(re.findall(r"\]\(([^)]+)\)", llms()))

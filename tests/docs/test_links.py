@@ -83,12 +83,14 @@ def test_a_page_that_no_index_names_is_still_in_the_navigation(tmp_path: Path) -
         (tmp_path / index).parent.mkdir(exist_ok=True)
         (tmp_path / f"{index}.md").write_text("# Title\n")
     (tmp_path / "index.md").write_text("[b](how-to/b.md) [guides](how-to/index.md)")
-    (tmp_path / "how-to" / "index.md").write_text("[b](b.md) [home](../index.md)")
-    for page in ("how-to/a", "how-to/b", "c"):
+    (tmp_path / "how-to" / "index.md").write_text("[b](b.md) [home](../index.md) [d](../d.md)")
+    (tmp_path / "extend.md").write_text("[d](d.md)")
+    for page in ("how-to/a", "how-to/b", "c", "d"):
         (tmp_path / f"{page}.md").write_text("# Title\n")
     found = navigation(tmp_path)
     assert found["index"] == ["how-to/index"]
     assert found["how-to/index"] == ["how-to/b", "how-to/a"]
+    assert found["extend"] == ["d"]
     assert "c" in found["understand"]
 
 
