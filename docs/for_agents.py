@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 LLMS = HERE / "llms.txt"
 SKILL = HERE / "skills" / "askwise" / "SKILL.md"
 
-GUIDES = ("tutorial", "concepts")
+GUIDES = ("tutorial", "concepts", "glossary")
 NOTES = ("when-not", "papers", "how-hem-works", "scale", "design-notes", "release")
 
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
