@@ -198,7 +198,7 @@ class CcbS(SoftCcb, TakesBids):
 @policies.register("ccb-se")
 @dataclass(frozen=True)
 class CcbSe(Ccb, TakesBids):
-    """As ``ccb-s``, but leave out for good whom the set will surely not need.
+    """As ``ccb-s``, but permanently drop workers whom the set will surely not need.
 
     In the order of cost by lower bound, let k be the last worker of the greedy set on the lower
     bounds. A later worker is dropped if they cost no less than any up to k, and by their upper

@@ -147,7 +147,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 @policies.register("hem")
 @dataclass(frozen=True)
 class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Settles):
-    """Learn who is right on what, and ask where it pays.
+    """Learn who is right on what, and ask where an answer is worth most.
 
     Workers' accuracies are partially pooled: that of a newcomer is the crowd's, that in a context
     leans on the worker's in others, that on a class deviates from both as far as answers demand.
