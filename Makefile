@@ -124,7 +124,7 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml - --universal --python-version 3.
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
 	--quiet $(if $(UPGRADE),--upgrade)
 
-lock: | .venv/bin/python ## write the lock files anew (UPGRADE=1: with the newest versions)
+lock: | .venv/bin/python ## write the lock files again (UPGRADE=1: with the newest versions)
 	@[ -x $(BIN)/uv ] || $(PIP) install uv
 	@echo 'setuptools>=77' | $(COMPILE) --all-extras --output-file requirements.lock >/dev/null
 	@echo 'setuptools>=77' | $(COMPILE) --extra lab --extra judges --constraint requirements.lock \

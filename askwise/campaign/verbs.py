@@ -46,7 +46,7 @@ class Verbs(Write):
         away: Collection[str] = (),
         holding: Holding | None = None,
     ) -> Batch | Wait | Done:
-        """Hand out up to ``limit``; decide anew whenever nothing is left to hand out.
+        """Hand out up to ``limit``; decide again whenever nothing is left to hand out.
 
         ``offered`` are those who are available, by default all but those ``away``. ``holding`` is
         about the one worker who is offered, and asks for themselves.
@@ -202,11 +202,11 @@ class Verbs(Write):
         prepared: list[Loaded],
         **said: Any,
     ) -> None:
-        """Change an answer; judge its task anew."""
+        """Change an answer; judge its task again."""
         revising.revise(self, assignment, value, prepared, **said)
 
     def withdraw(self, assignment: int, why: str, prepared: list[Loaded], **said: Any) -> None:
-        """Take an answer back; judge its task anew."""
+        """Take an answer back; judge its task again."""
         revising.withdraw(self, assignment, why, prepared, **said)
 
     def _take_audit(self, task: int, value: float | str) -> None:
@@ -318,7 +318,7 @@ class Verbs(Write):
         self.emit(Kind.COMMENTED, task=task, text=text, by=by)
 
     def renew(self, assignment: int) -> None:
-        """Begin the lease of what is out anew, if it has one."""
+        """Restart the lease of an open assignment, if it has one."""
         lease = self.state.spec.lease
         about = self._about_out(assignment)
         if lease is not None:

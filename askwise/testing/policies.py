@@ -286,7 +286,7 @@ def decisions_can_be_reproduced(policy: Policy) -> None:
     for number, scene in enumerate(scenes_for(policy)):
         script = random.Random(50 + number).choices(range(2**16), k=30)
         session = play(policy, scene, script)
-        # To explain folds the log anew: some of them, over the whole of it.
+        # To explain folds the log again: some of them, over the whole of it.
         work = list(session.referee.work)
         for seq in work[:: max(1, len(work) // 6)]:
             explanation = session.campaign.explain(f"scene:{seq}")

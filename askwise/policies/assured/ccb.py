@@ -113,7 +113,7 @@ class CcbNs(SoftCcb):
     With audits these assumptions are tested on the audited answers that are assured, by a
     sequential test that may be looked at after each of them. It raises an alarm when more of them
     were wrong than the bounds allow. From then on the most by which their error exceeds the bounds
-    is added to the error of every set, and sets are chosen anew for each task; the watch goes on.
+    is added to the error of every set, and sets are chosen again for each task; the watch goes on.
 
     Not for workers who name their own price: it pays to lie. Use ``ccb-s`` then.
 

@@ -252,13 +252,13 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Sett
         return state
 
     def grow(self, state: State, ledger: Ledger) -> State:
-        """Also sum up anew how common classes are."""
+        """Also sum up again how common classes are."""
         grown: State = super().grow(state, ledger)
         beliefs.count_classes(ledger.book, grown)
         return grown
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
-        """Also sum up anew how common classes are."""
+        """Also sum up again how common classes are."""
         restored: State = super().restore(problem, ledger, kept)
         beliefs.count_classes(ledger.book, restored)
         return restored
