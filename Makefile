@@ -80,12 +80,12 @@ test-bounds: .venv/.ready
 		$(PYTEST) $(call MARKED,checked) $(GROUPS) -m "$(CHECK)"
 
 # What passed is on record, by the sources that it passed at: a run that was ended, or that failed,
-# goes on where it was. FRESH=1 begins anew.
+# continues where it stopped. FRESH=1 starts over.
 SLOW := .pytest_cache/slow
 RECORD = -p tests.resuming --record $(SLOW)/$(1).jsonl
 PARTS := plain compiled bounds
 
-test-slow: .venv/.ready ## run every test, the slow ones too; goes on where it was (FRESH=1: anew)
+test-slow: .venv/.ready ## run every test, the slow ones too; continues where it stopped (FRESH=1: from the start)
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
 	@$(GET_MODEL)
@@ -148,7 +148,7 @@ COMPILE = $(BIN)/uv pip compile pyproject.toml - --universal --python-version 3.
 	--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
 	--quiet $(if $(UPGRADE),--upgrade)
 
-lock: | .venv/bin/python ## write the lock files anew (UPGRADE=1: with the newest versions)
+lock: | .venv/bin/python ## write the lock files again (UPGRADE=1: with the newest versions)
 	@[ -x $(BIN)/uv ] || $(PIP) install uv
 	@echo 'setuptools>=77' | $(COMPILE) --all-extras --output-file requirements.lock >/dev/null
 	@echo 'setuptools>=77' | $(COMPILE) --extra lab --extra judges --constraint requirements.lock \

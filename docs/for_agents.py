@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 LLMS = HERE / "llms.txt"
 SKILL = HERE / "skills" / "askwise" / "SKILL.md"
 
-GUIDES = ("tutorial", "concepts")
+GUIDES = ("tutorial", "concepts", "glossary")
 NOTES = (
     *("statistics", "others", "when-not", "papers", "architecture", "how-hem-works", "scale"),
     *("design-notes", "release"),

@@ -1,4 +1,4 @@
-"""Make the picture of the dashboard anew: ``python -m docs.pictures``.
+"""Make the picture of the dashboard again: ``python -m docs.pictures``.
 
 Runs the demonstration, serves the campaign that it leaves, and looks at it with Chromium.
 """

@@ -1,4 +1,4 @@
-"""Write the outputs shown in README and pages anew: ``python -m docs.refresh``.
+"""Write the outputs shown in README and pages again: ``python -m docs.refresh``.
 
 Tests compare them with what the code prints; this is how to follow a change that was meant.
 """

@@ -81,7 +81,7 @@ def _far(one: Row, other: Row) -> float:
 
 
 def as_kept(results: Results, settings: Mapping[str, str]) -> Experiment:
-    """The experiment behind kept results, with what stands elsewhere on this machine set anew."""
+    """The experiment behind kept results, with what stands elsewhere on this machine set again."""
     entry = experiments.get(results.experiment)
     params = {key: tuple(v) if isinstance(v, list) else v for key, v in results.params.items()}
     if params.get("data") and "data" not in settings and not Path(params["data"]).is_dir():

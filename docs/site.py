@@ -24,7 +24,7 @@ def gather(folder: Path) -> None:
 
 
 def build(pages: Path, site: Path) -> str:
-    """Build the site of gathered pages anew; returns what Sphinx complains of, or nothing."""
+    """Build the site of gathered pages again; returns what Sphinx complains of, or nothing."""
     shutil.rmtree(site, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "--conf-dir", str(DOCS), "--builder", "html"]
     command += ["--quiet", "--fail-on-warning", "--keep-going", "--jobs", "auto"]

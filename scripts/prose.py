@@ -83,6 +83,8 @@ RULES = (
     Rule("nobody knows", "you don't know, is unknown", "say who needs to know"),
     Rule("one (?:knows|sees|wants|likes|wishes)", "you know", "an impersonal one is stiff"),
     Rule("gets? told", "is told, learns", "clumsy"),
+    Rule("anew", "again, afresh, restart", "literary"),
+    Rule("how you call", "unique name, what you call", "not English"),
     Rule("reckons?|reckoned", "count on, compute", "colloquial"),
     Rule("what (?:came|comes) of", "the result of", "wordy"),
     Rule(

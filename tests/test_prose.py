@@ -29,6 +29,8 @@ def said(name: str, text: str) -> list[tuple[int, str]]:
         ("How good people are, nobody knows.", "nobody knows"),
         ("It is all that one knows.", "one knows"),
         ("The caller gets told.", "gets told"),
+        ("It begins anew.", "anew"),
+        ("id : How you call it.", "How you call"),
         ("Reckon with the price.", "Reckon"),
         ("What came of it.", "What came of"),
         ("Wait, lest it fails.", "lest"),

@@ -206,7 +206,7 @@ def _sorted(
 
 
 def _dense(families: Array) -> Array:
-    """Number families anew, without gaps."""
+    """Renumber families without gaps."""
     known, codes = np.unique(families, return_inverse=True)
     return (codes - int((known < 0).sum())).clip(min=-1).astype(np.int32)
 

@@ -186,7 +186,7 @@ def certify(
     if digest_of(labels) != drawn.digest:
         raise InvalidParameter(
             "labels have changed since the draw: certify the labels that were drawn from, or draw "
-            "anew",
+            "again",
             field="labels",
         )
     climb = Climb(drawn)
@@ -249,7 +249,7 @@ def _check_order(climb: Climb, wrong: Mapping[int, bool]) -> None:
     if len(wrong) > drawn.audits:
         raise InvalidAnswer(
             f"{len(wrong):,} audits, and the draw is for {drawn.audits:,} at most: leave the "
-            "later ones out, or draw anew",
+            "later ones out, or draw again",
             field="audits",
         )
     for at in range(len(drawn.sizes)):

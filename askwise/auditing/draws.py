@@ -239,7 +239,7 @@ def drawn_before(labels: Labels, columns: Mapping[str, Sequence[str]], source: s
     if settings.pop("digest") != digest_of(labels):
         raise InvalidParameter(
             f"labels have changed since {source} was drawn: certify the labels that were drawn "
-            "from, or draw anew",
+            "from, or draw again",
             field="labels",
         )
     try:
@@ -270,7 +270,7 @@ def drawn_before(labels: Labels, columns: Mapping[str, Sequence[str]], source: s
 def _key(settings: list[Any]) -> int:
     """A key of random orders: other labels or settings, another order.
 
-    Who draws anew with the same seed, after labels were corrected or for another error, must not
+    Who draws again with the same seed, after labels were corrected or for another error, must not
     meet the tasks whose audits they know.
     """
     return int.from_bytes(hashlib.sha256(json.dumps(settings).encode()).digest()[:16])

@@ -304,7 +304,7 @@ class Campaign(ChangeableCampaign):
         self._writer.write(self.expiring(assignment_id, key))
 
     def renew(self, assignment_id: str, key: str | None = None) -> None:
-        """Begin the lease of an assignment that is out anew; without leases nothing changes."""
+        """Restart the lease of an open assignment; without leases nothing changes."""
         self._writer.write(self.renewing(assignment_id, key))
 
     def decline(self, assignment_id: str, key: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What a campaign asks next: hands out what was decided, and lets its policy decide anew."""
+"""What a campaign asks next: hands out what was decided, and lets its policy decide again."""
 
 from collections.abc import Collection, Sequence
 
@@ -36,7 +36,7 @@ class DecidingWrite(Write):
         away: Collection[str] = (),
         holding: Holding | None = None,
     ) -> Batch | Wait | Done:
-        """Hand out up to ``limit``; decide anew whenever nothing is left to hand out.
+        """Hand out up to ``limit``; decide again whenever nothing is left to hand out.
 
         ``offered`` are those who are available, by default all but those ``away``. ``holding`` is
         about the one worker who is offered, and asks for themselves.

@@ -24,7 +24,7 @@ from askwise.store.amending import Amending, amending
 from askwise.store.event_rows import EventRow, encode
 
 ATTEMPTS = 20
-"""How often it is begun anew because somebody has written meanwhile."""
+"""How often it is begun again because somebody has written meanwhile."""
 
 _NAMES_ONE = frozenset(("worker", "by", "decided_by"))
 """Fields that hold the id of a worker, or a list of them."""

@@ -150,7 +150,7 @@ class PreparingCampaign(ReadableCampaign):
         return self._doing("expire", key, Verbs.expire, assignment=self._seq_of(assignment_id))
 
     def renewing(self, assignment_id: str, key: str | None = None) -> PreparedWrite[None]:
-        """Prepare to begin an assignment's lease anew."""
+        """Prepare to restart an assignment's lease."""
         return self._doing("renew", key, Verbs.renew, assignment=self._seq_of(assignment_id))
 
     def declining(self, assignment_id: str, key: str | None = None) -> PreparedWrite[None]:

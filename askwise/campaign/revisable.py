@@ -38,9 +38,9 @@ class RevisableCampaign(PayingCampaign):
         """Change an answer: from now on the campaign is as if it had been given so from the start.
 
         The log keeps both (event REVISED), and what was decided in between. A task that was closed
-        stays closed; what it was closed with is decided anew. Money does not move. The same value
+        stays closed; what it was closed with is decided again. Money does not move. The same value
         again, with nothing else said, changes nothing; an answer that was withdrawn counts again.
-        With screening a gold question counts as it is answered now, and the worker is judged anew;
+        With screening a gold question counts as it is answered now, and the worker is judged again;
         verdicts from before stay until :meth:`Campaign.reinstate`.
         Refused where the campaign was stopped, where workers bid, where the answer was taken as a
         truth, and once the task's label was frozen for an audit.

@@ -105,7 +105,7 @@ def _change(write: Write, kind: Kind, at: int, prepared: list[Loaded], **fields:
 
 
 def _close_again(write: Write, task: int) -> None:
-    """Take the verdict on a closed task anew: it stays closed, perhaps with another answer."""
+    """Take the verdict on a closed task again: it stays closed, perhaps with another answer."""
     label, outcome = _verdict_now(write.state, task)
     if label.value is None:
         label = write.state.label(task)

@@ -2,7 +2,7 @@
 
 What was decided in between stays on record, and a fold up to a decision takes in no change that
 came after it. So a state can't take in a change of an answer that it has folded already: it is
-folded anew, from before that answer.
+folded again, from before that answer.
 """
 
 from collections.abc import Iterable, Iterator

@@ -61,11 +61,11 @@ class Verbs(DecidingWrite):
         prepared: list[Loaded],
         **said: Any,
     ) -> None:
-        """Change an answer; judge its task anew."""
+        """Change an answer; judge its task again."""
         revising.revise(self, assignment, value, prepared, **said)
 
     def withdraw(self, assignment: int, why: str, prepared: list[Loaded], **said: Any) -> None:
-        """Take an answer back; judge its task anew."""
+        """Take an answer back; judge its task again."""
         revising.withdraw(self, assignment, why, prepared, **said)
 
     def _take_audit(self, task: int, value: float | str) -> None:
@@ -177,7 +177,7 @@ class Verbs(DecidingWrite):
         self.emit(Kind.COMMENTED, task=task, text=text, by=by)
 
     def renew(self, assignment: int) -> None:
-        """Begin the lease of what is out anew, if it has one."""
+        """Restart the lease of an open assignment, if it has one."""
         lease = self.state.spec.lease
         about = self._about_out(assignment)
         if lease is not None:

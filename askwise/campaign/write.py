@@ -31,7 +31,7 @@ class Write:
         """Seconds until what is handed out in this write is released; None: it is not."""
         self.events: list[Event] = []
         self.refold: Refold | None = None
-        """Folds the log anew with a change of an answer; only a writer, who has the log, can."""
+        """Folds the log again with a change of an answer; only a writer, who has the log, can."""
 
     @property
     def ledger(self) -> Ledger:
@@ -47,8 +47,8 @@ class Write:
         return event
 
     def emit_change(self, kind: Kind, prepared: list[Loaded], **fields: Any) -> Event:
-        """Make a change of an answer the next event of the log, and fold the log anew."""
-        assert self.refold is not None, "only a writer can fold the log anew"
+        """Make a change of an answer the next event of the log, and fold the log again."""
+        assert self.refold is not None, "only a writer can fold the log again"
         self._refuse_archived(kind)
         event = self._next(kind, **fields)
         self.state.become(self.refold([*self.events, event], prepared))

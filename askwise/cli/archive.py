@@ -114,7 +114,7 @@ def forget(
     from askwise.campaign.forgetting import forget_worker
 
     with closing(open_store(store)) as opened, narrated(quiet=as_json) as say:
-        say(f"writing the log of {name} anew")
+        say(f"writing the log of {name} again")
         new = forget_worker(opened, name, worker, time(), pseudonym)
     if as_json:
         output.show_json({"worker": new})

@@ -201,7 +201,7 @@ def expire(assignment: AssignmentId) -> None:
     """Release an assignment that will not be answered."""
 
 
-@verb("the lease of {assignment} begins anew")
+@verb("the lease of {assignment} was restarted")
 def renew(assignment: AssignmentId) -> None:
     """Restart the lease of an open assignment."""
 

@@ -134,14 +134,14 @@ def _same_as_recorded(
             field = name.removeprefix("--")
             raise InvalidParameter(
                 f"{field} is {value!r}, and the draw was made for {recorded[name]!r}: leave {name} "
-                "out, or draw anew",
+                "out, or draw again",
                 field=field,
             )
     for field, value in asked.items():
         if value and not getattr(drawn, field):
             switched = f"--{field.replace('_', '-')}"
             raise InvalidParameter(
-                f"{field}: the draw was made without; leave {switched} out, or draw anew",
+                f"{field}: the draw was made without; leave {switched} out, or draw again",
                 field=field,
             )
 

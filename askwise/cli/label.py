@@ -28,7 +28,7 @@ PATHS = ("items", "judges", "people", "content", "instructions")
 """What is kept of a command as a path, so that it can be resumed from another directory."""
 
 FORGOTTEN = ("yes", "resume", "as_json", "pilot_only")
-"""What a resumed command is told anew."""
+"""What a resumed command is told again."""
 
 
 def label(

@@ -77,7 +77,7 @@ def verify(
     try:
         right = sign(secret, id, int(at), sent).encode()
     except ValueError:
-        message = "secret is not as it was shown when the webhook was made: copy it anew"
+        message = "secret is not as it was shown when the webhook was made: copy it again"
         raise InvalidSignature(message, field="secret") from None
     given = _header(lower, SIGNATURE).split()
     if not any(hmac.compare_digest(right, each.encode()) for each in given):

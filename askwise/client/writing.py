@@ -161,7 +161,7 @@ class CampaignWrites(CampaignCalls):
 
     @verb
     def renew(self, assignment_id: str, key: str | None = None) -> Steps[None]:
-        """Begin the lease of an assignment that is out anew; without leases nothing changes."""
+        """Restart the lease of an open assignment; without leases nothing changes."""
         yield from self._settle(assignment_id, "renew", key)
 
     @verb

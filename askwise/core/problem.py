@@ -39,7 +39,7 @@ class Worker:
     Parameters
     ----------
     id : str
-        How you call them.
+        Unique name.
     price : str, int, Decimal or float
         What one of their answers costs; the most it may cost where its cost is told.
     limit : int, optional
@@ -145,7 +145,7 @@ class Task:
     Parameters
     ----------
     id : str
-        How you call it.
+        Unique name.
     context : str, optional
         What kind of task it is, for policies that learn who is good at what.
     payload : JSON value, optional

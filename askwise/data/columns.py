@@ -227,7 +227,7 @@ def parquet_file(path: Path, raw: bytes | None = None) -> Iterator[Any]:
             yield file
     except arrow.lib.ArrowException as error:
         raise InvalidProblem(
-            f"{path} can't be read as Parquet ({error}): write it anew", field="file"
+            f"{path} can't be read as Parquet ({error}): write it again", field="file"
         ) from None
 
 

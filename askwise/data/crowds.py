@@ -32,7 +32,7 @@ class Crowd:
     Parameters
     ----------
     id : str
-        How you call it.
+        Unique name.
     price : str, int, Decimal or float
         What one answer costs.
     accuracy : float or range of two, optional
@@ -63,7 +63,7 @@ class QuestionKind:
     Parameters
     ----------
     name : str
-        How you call them.
+        Unique name.
     share : float
         Which part of the questions they are.
     accuracy : mapping of crowd to accuracy

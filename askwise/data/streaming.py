@@ -121,7 +121,7 @@ class _Text:
                 self.block += self._file.readline()
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise InvalidProblem(
-                f"{self.path} can't be unpacked ({error}): compress it anew with gzip", field="file"
+                f"{self.path} can't be unpacked ({error}): compress it again", field="file"
             ) from None
         if first:
             self.block = self.block.removeprefix(b"\xef\xbb\xbf")

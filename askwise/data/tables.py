@@ -115,7 +115,7 @@ def read_text(path: Path, raw: bytes | None = None) -> str:
             raw = gzip.decompress(raw)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise InvalidProblem(
-                f"{path} can't be unpacked ({error}): compress it anew with gzip", field="file"
+                f"{path} can't be unpacked ({error}): compress it again", field="file"
             ) from None
     return decoded(path, raw.removeprefix(b"\xef\xbb\xbf"))
 

@@ -278,7 +278,7 @@ class StretchReader:
         return 0 if self._notes is None else self._notes.get("", MISSING)
 
     def _table(self, what: str, names: Collection[str]) -> NameTable:
-        """The table of names: made anew when a sixteenth of them are not in it."""
+        """The table of names: made again when a sixteenth of them are not in it."""
         known = self._tables.get(what)
         if known is None or len(names) > len(known.spans) * 17 // 16:
             known = self._tables[what] = empty_table(list(names))

@@ -26,7 +26,7 @@ class CriticalBids(SealedBids):
 
     paper: ClassVar[str] = "beyond 000"
     promise: ClassVar[str] = (
-        "Truthful: no other bid than their cost ever serves a worker better, whatever others bid; "
+        "Truthful: no bid ever serves a worker better than their cost, whatever others bid; "
         "nobody is paid below their bid."
     )
     amount: ClassVar[str] = "critical bid"
@@ -87,7 +87,7 @@ class CriticalBids(SealedBids):
 @mechanisms.register("clarke")
 @dataclass(frozen=True)
 class Clarke(CriticalBids):
-    """Pay each of the cheapest set their bid and what the cheapest set without them costs more.
+    """Pay each worker of the cheapest set their bid plus what the set without them costs more.
 
     That is the cost of the cheapest set without the worker, less what the others of the chosen set
     bid: the highest bid at which the worker would still be chosen. It is ``c_max`` at most, and
@@ -133,7 +133,7 @@ class Clarke(CriticalBids):
 @mechanisms.register("critical-bid")
 @dataclass(frozen=True)
 class CriticalBid(CriticalBids):
-    """Pay each of the greedy set the highest bid at which the greedy solver still chooses them.
+    """Pay each worker of the greedy set the highest bid at which it still includes them.
 
     It is ``c_max`` at most, and ``c_max`` where the target is not reached without them.
 
@@ -178,7 +178,7 @@ class CriticalBid(CriticalBids):
 @mechanisms.register("fixed-exploration")
 @dataclass(frozen=True)
 class FixedExploration(CriticalBids):
-    """Pay everybody ``c_max`` an answer while exploring, then those chosen their critical bids.
+    """Pay everybody ``c_max`` per answer while exploring, then the chosen their critical bids.
 
     Everybody is asked about the first tasks whatever they bid, so that neither what is learned nor
     what is paid for it depends on bids. Then each of the chosen set is paid the highest bid at
@@ -213,7 +213,7 @@ class FixedExploration(CriticalBids):
     """
 
     promise: ClassVar[str] = (
-        "Truthful: no other bid than their cost ever serves a worker better, whatever the answers "
+        "Truthful: no bid ever serves a worker better than their cost, whatever the answers "
         "and the bids of others; nobody is paid below their bid."
     )
     goes_with: ClassVar[str] = (

@@ -27,4 +27,6 @@ class PayPrice(Mechanism):
     """
 
     paper: ClassVar[str] = "common practice"
-    promise: ClassVar[str] = "Promises nothing: asking for more than one's cost may pay."
+    promise: ClassVar[str] = (
+        "Promises nothing: workers may gain by asking for more than their cost."
+    )

@@ -20,7 +20,7 @@ from askwise.mechanisms.sealed import SealedBids
 @mechanisms.register("self-resampling")
 @dataclass(frozen=True)
 class SelfResampling(SealedBids):
-    """Raise a bid at random with probability ``gamma``, and pay the raised ones a bonus.
+    """Raise each bid at random with probability ``gamma``, and pay a bonus for raised ones.
 
     A bid b is kept with probability 1 - ``gamma``; the worker is then paid b an answer. Else they
     are counted at x = c_max - (c_max - b) U^(1/(1-gamma)), U uniform, and paid b + (c_max - b) /

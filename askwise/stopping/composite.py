@@ -47,7 +47,7 @@ def bound_to(rule: type[SingleCrowdRule]) -> Callable[..., int]:
     """Bind the composite to the kernels of its single rule."""
     source = rule.source or bound(judge_source, rule)
     label = f"{rule.__module__}.{rule.name}"
-    # The single kernel is not called by name: a rule from outside is compiled anew by its file.
+    # The single kernel is not called by name: a rule from outside is compiled again by its file.
     return bind(judge_each, label, inline=True, judge_source=source, halts=rule.single)
 
 

@@ -184,7 +184,7 @@ def agreed_of_all(book: Book, params: Params, task: int, draw: Draw, ruling: Arr
 @stopping.register("quorum")
 @dataclass(frozen=True)
 class Quorum(SingleCrowdRule):
-    """Stop when an option has ``quorum`` votes, or when none can reach them any more.
+    """Stop when an option has ``quorum`` votes, or when none can reach them.
 
     Parameters
     ----------

@@ -156,7 +156,7 @@ def judge(book: Book, params: Params, task: int, draw: Draw, ruling: Array) -> i
 @stopping.register("e-process")
 @dataclass(frozen=True)
 class EProcess(SingleCrowdRule):
-    """Stop when the evidence for an option, against each rival, is beyond what luck allows.
+    """Stop when the evidence for an option, against each rival, is beyond what chance allows.
 
     For each pair of options it bets on the one against the other, answer by answer; the capital
     of such a bet (an e-process) begins with 1 and does not grow on average if the other is right,

@@ -33,7 +33,7 @@ def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
 @stopping.register("gap")
 @dataclass(frozen=True)
 class Gap(SingleCrowdRule):
-    """Stop when the lead of the first option over the second exceeds C times root of answers.
+    """Stop when the first option's lead over the second exceeds C times the root of the answers.
 
     With N answers and empirical gap e it stops when e N > C sqrt(N), strictly. It takes all
     answers as one source; ``composite`` applies it to each crowd.

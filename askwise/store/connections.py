@@ -119,7 +119,7 @@ class Connections(ABC, Generic[AnyConnection]):
 
     @abstractmethod
     def restart(self) -> None:
-        """Start anew after a fork, in the child, where no other thread is left."""
+        """Start again after a fork, in the child, where no other thread is left."""
 
 
 _all: weakref.WeakSet[Connections[Any]] = weakref.WeakSet()

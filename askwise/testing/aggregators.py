@@ -150,7 +150,7 @@ def a_known_truth_is_the_label(session: Session, aggregator: Aggregator) -> None
 
 @CHECKS.each(_under_way)
 def a_campaign_answers_by_it_and_opens_again(session: Session, aggregator: Aggregator) -> None:
-    """The answers of a campaign are its labels, the same after the campaign is opened anew."""
+    """The answers of a campaign are its labels, the same after the campaign is opened again."""
     answers = session.campaign.answers()
     for answer, label in zip(answers, _labels(aggregator, session.state), strict=True):
         if answer.outcome == "open":

@@ -113,11 +113,11 @@ def payments_add_up_to_the_log(mechanism: Mechanism, policy: Policy) -> None:
 
 @CHECKS
 def the_same_seed_gives_the_same_log(mechanism: Mechanism, policy: Policy) -> None:
-    """Also when the campaign is opened anew for every step."""
+    """Also when the campaign is opened again for every step."""
     whole, session = _finished(mechanism, policy), _start(mechanism, policy)
     while session.step(limit=3):
         session = resume(SCENE, session.store)
-    same_logs(session.log, whole.log, "opened anew for every step")
+    same_logs(session.log, whole.log, "opened again for every step")
     assert session.campaign.payments() == whole.campaign.payments()
 
 

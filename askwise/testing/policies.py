@@ -285,7 +285,7 @@ def decisions_can_be_reproduced(scene: Scene, policy: Policy) -> None:
     """Every assignment is explained by choosing again, with the same result."""
     script = random.Random(50 + scenes_for(policy).index(scene)).choices(range(2**16), k=30)
     session = play(policy, scene, script)
-    # To explain folds the log anew: some of them, over the whole of it.
+    # To explain folds the log again: some of them, over the whole of it.
     work = list(session.referee.work)
     for seq in work[:: max(1, len(work) // 6)]:
         explanation = session.campaign.explain(f"scene:{seq}")

@@ -80,12 +80,12 @@ def a_task_is_closed_by_an_answer_in_its_words(session: Session, rule: StoppingR
 
 @CHECKS
 def the_same_seed_gives_the_same_verdicts(rule: StoppingRule) -> None:
-    """Also when the campaign is opened anew for every step."""
+    """Also when the campaign is opened again for every step."""
     for whole, session in zip(_sessions(rule), _sessions(rule), strict=True):
         whole.finish()
         while session.step():
             session = resume(session.scene, session.store)
-        same_logs(session.log, whole.log, "opened anew for every step")
+        same_logs(session.log, whole.log, "opened again for every step")
 
 
 @CHECKS.each(_sessions)

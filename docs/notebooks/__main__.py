@@ -1,4 +1,4 @@
-"""Run the notebooks anew and store their outputs: ``python -m docs.notebooks``."""
+"""Run the notebooks again and store their outputs: ``python -m docs.notebooks``."""
 
 import tempfile
 from pathlib import Path

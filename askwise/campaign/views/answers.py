@@ -210,7 +210,7 @@ class KeptAnswers:
             changed[:known] = (marks[:known] != self._marks).any(axis=1) | self._unnamed
             learns = isinstance(spec.policy, Settles)
             if learns or said != ("open", True) or said != self._said:
-                # What a rule would name is drawn anew at each event; a policy grows surer.
+                # What a rule would name is drawn again at each event; a policy grows surer.
                 changed |= marks[:, 0] == 0
             for task, label in ledger.labels.items():
                 changed[task] |= self._labels.get(task) != label

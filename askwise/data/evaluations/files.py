@@ -32,7 +32,7 @@ def read_json(path: Path) -> Any:
         return json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         raise InvalidProblem(
-            f"{path} is not JSON ({error}): export it anew", field="file"
+            f"{path} is not JSON ({error}): export it again", field="file"
         ) from None
 
 

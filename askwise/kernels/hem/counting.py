@@ -133,7 +133,7 @@ def sum_counts(beliefs: SkillBeliefs, counts: Array) -> None:
 
 @kernel
 def count_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array) -> None:
-    """M-step, for some tasks or for all: count answers anew.
+    """M-step, for some tasks or for all: count answers again.
 
     ``counts`` is room for them by skill, class and answer. With many classes it is empty, and
     answers are counted in beliefs at once; else only those that nothing judges are.
@@ -198,7 +198,7 @@ def sum_due(answers: SkillAnswers, beliefs: SkillBeliefs, here: Array) -> None:
 
 @kernel
 def learn_skills(answers: SkillAnswers, beliefs: SkillBeliefs, counts: Array, here: Array) -> None:
-    """M-step: count all answers anew; ``here`` gets the accuracy believed of each skill."""
+    """M-step: count all answers again; ``here`` gets the accuracy believed of each skill."""
     count_skills(answers, beliefs, counts)
     rate_skills(beliefs, counts, here)
     if len(counts) == 0:

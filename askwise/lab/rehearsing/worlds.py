@@ -166,7 +166,7 @@ class GuessedWorlds(PossibleWorlds):
 class RecordedWorlds(PossibleWorlds):
     """Worlds of tasks like those that were answered before, by the same workers.
 
-    Each world draws tasks anew from the recorded ones, with all answers that they have, so errors
+    Each world resamples tasks from the recorded ones, with all answers that they have, so errors
     come together as they did. How often each recorded task comes up is drawn first (a Bayesian
     bootstrap): a short record is less to go by than a long one.
 

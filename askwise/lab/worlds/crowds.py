@@ -62,7 +62,7 @@ class Survey:
     prices : amounts, optional
         Of the crowds; 1 each by default.
     shuffled : bool
-        Whether the order of crowds is drawn anew for each question (among crowds of one price,
+        Whether the order of crowds is newly drawn for each question (among crowds of one price,
         as prices belong to workers): ties go by order, so it matters (004, appendix D).
     """
 

@@ -199,7 +199,7 @@ def correlation_market(
 
 
 def drifting_market(rng: np.random.Generator, *, cap: int, changes: int) -> Market:
-    """Draw a market in which each worker's ratings are drawn anew ``changes`` times.
+    """Draw a market in which each worker's ratings are drawn again ``changes`` times.
 
     The changes come at independent uniform points of the budget: what passes is the
     employer's project, not the worker's own count of answers.

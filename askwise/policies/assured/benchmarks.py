@@ -12,7 +12,7 @@ from askwise.policies.base import policies
 @policies.register("cucb")
 @dataclass(frozen=True)
 class Cucb(BoundingPolicy):
-    """Ask for each task the cheapest set that reaches the target at the upper bounds.
+    """For each task, ask the cheapest set that reaches the target at the upper bounds.
 
     Nobody is added to be safe, and learning never ends.
 
@@ -58,7 +58,7 @@ class Cucb(BoundingPolicy):
 @policies.register("epsilon-t-greedy")
 @dataclass(frozen=True)
 class EpsilonTGreedy(AssuredPolicy):
-    """Ask everybody with a probability that falls, else the set that looks cheapest.
+    """Ask everybody with a falling probability, otherwise the set that looks cheapest.
 
     Task t goes to everybody with probability min(1, explore / t), else to the cheapest set that
     reaches the target if the shares of right answers so far are the qualities.

@@ -113,7 +113,7 @@ class CcbNs(SoftCcb):
     With audits these assumptions are tested on the audited answers that are assured, by a
     sequential test that may be looked at after each of them. It raises an alarm when more of them
     were wrong than the bounds allow. From then on the most by which their error exceeds the bounds
-    is added to the error of every set, and sets are chosen anew for each task; the watch goes on.
+    is added to the error of every set, and sets are chosen again for each task; the watch goes on.
 
     Not for workers who name their own price: it pays to lie. Use ``ccb-s`` then.
 
@@ -198,7 +198,7 @@ class CcbS(SoftCcb, TakesBids):
 @policies.register("ccb-se")
 @dataclass(frozen=True)
 class CcbSe(Ccb, TakesBids):
-    """As ``ccb-s``, but leave out for good whom the set will surely not need.
+    """As ``ccb-s``, but permanently drop workers whom the set will surely not need.
 
     In the order of cost by lower bound, let k be the last worker of the greedy set on the lower
     bounds. A later worker is dropped if they cost no less than any up to k, and by their upper

@@ -44,7 +44,7 @@ def is_waited_for(book: Book, state: State, params: Params, task: int) -> bool:
 
 @step
 def recount(book: Book, state: State, params: Params, task: int) -> None:
-    """See anew what is waited for in a task."""
+    """See again what is waited for in a task."""
     tasks, tally = state.tasks, state.tally
     now = 0
     if is_waited_for(book, state, params, task):

@@ -140,7 +140,7 @@ def choose_best_trial(
 @policies.register("trialsourcing")
 @dataclass(frozen=True)
 class Trialsourcing(BoundedPolicy, PlansForAll):
-    """One unit of work each on trial, then everything to the best utility per price.
+    """Give everyone one unit of work on trial, then everything to the best utility per price.
 
     The trials go from the cheapest worker up while there is money; the worker with the best
     observed density then works to their limit, and the campaign ends, money left or not.

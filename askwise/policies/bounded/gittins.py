@@ -259,7 +259,7 @@ def margin_of(book: Book, beliefs: Array, priors: Priors, out: Proposal) -> floa
 @policies.register("gittins-knapsack")
 @dataclass(frozen=True)
 class GittinsKnapsack(ScreeningPolicy):
-    """Ask the best Gittins index per price: believed utility, and what learning may still bring.
+    """Ask the best Gittins index per price: expected utility plus what learning may still bring.
 
     Every worker's quality has a normal posterior. Its prior is fitted to all who have answered,
     twice: workers may be alike in utility or in utility per price, and both priors count by how
@@ -303,7 +303,7 @@ class GittinsKnapsack(ScreeningPolicy):
     screen: float = 0.05
     notes: ClassVar[tuple[str, ...]] = ("screen", "best index per price")
     rule: ClassVar[str] = (
-        "try everyone once who may be a bargain, then ask the best believed utility per price, "
+        "try everyone once who may be a bargain, then ask the best expected utility per price, "
         "with a bonus for what is not known yet and can still be used"
     )
     kernels: ClassVar[Kernels] = Kernels(choose, common.learn_fading)

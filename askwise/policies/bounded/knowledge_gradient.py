@@ -245,7 +245,7 @@ def value_of_change(plan: Spending, worker: int, deviation: float) -> float:
 @policies.register("knowledge-gradient")
 @dataclass(frozen=True)
 class KnowledgeGradient(ScreeningPolicy):
-    """Ask those whose next few answers should improve the rest of the plan most per price.
+    """Ask the workers whose next answers improve the remaining plan most per unit of cost.
 
     Every worker's quality is a normal posterior shrunk to what the workers have in common
     (their utility, or their utility per price, whichever differs less among them).

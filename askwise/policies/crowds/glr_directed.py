@@ -71,7 +71,7 @@ def propose_most_telling(
 @policies.register("glr-directed")
 @dataclass(frozen=True)
 class GlrDirected(SamplingPolicy):
-    """Ask the crowd that tells most, per price, between the two options still in the race.
+    """Ask the crowd that best tells apart the two leading options, per price.
 
     ``joint-glr`` stops when the best option explains all crowds' answers better than the second
     best, by a margin. This policy draws each crowd's distribution from its posterior and asks

@@ -23,7 +23,7 @@ LAST_PHASE = 11
 """Beyond 4,094 answers to one question the grid stays as it is."""
 
 # Columns of `phases` (one row per question): the phase its arms belong to, the number of crowds
-# then, the arm decided on last, and how often its arms have begun anew.
+# then, the arm decided on last, and how often its arms have begun again.
 PHASE, CROWDS, ARM, EPOCH = range(4)
 
 # Columns of `arm_of` (one row an assignment): of which epoch and arm it is; epoch 0 is none.
@@ -113,7 +113,7 @@ def mean_price(book: Book, shares: Array, unit: float, terms: SurveyTerms) -> fl
 
 @step
 def keep_arm(book: Book, state: State, task: int, phase: int, arm: int) -> None:
-    """At a decision: begin the phase anew if it is another, count the arm as played."""
+    """At a decision: begin the phase again if it is another, count the arm as played."""
     arms, phases = state.arms, state.phases
     crowds = book.totals[c.WORKERS]
     if phases[task, PHASE] != phase or phases[task, CROWDS] != crowds:

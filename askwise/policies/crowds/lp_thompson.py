@@ -64,7 +64,7 @@ def draw_from_best(
 @policies.register("lp-thompson")
 @dataclass(frozen=True)
 class LpThompson(SamplingPolicy):
-    """Draw every crowd's answers from their posterior, and ask from the mixture best for them.
+    """Draw every crowd's answers from their posterior, and ask from the best mixture for them.
 
     Each crowd's distribution over the options is drawn from Dirichlet(1 + votes). Of all
     mixtures of crowds the one with the largest gap per root of its mean price is found (a small

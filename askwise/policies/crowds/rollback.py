@@ -80,7 +80,7 @@ def absorb(book: Book, state: Stages, params: Params, fact: Fact, draw: Draw) ->
 @policies.register("explore-exploit-rollback")
 @dataclass(frozen=True)
 class ExploreExploitRollback(SurveyPolicy):
-    """Draw crowds until one seems clear with low confidence, ask it for a while, then draw again.
+    """Draw crowds until one stands out with low confidence, ask it for a while, then draw again.
 
     While exploring it draws as ``rand-rr``, until rule (1) with ``low`` times ``quality`` stops
     for some crowd. That crowd is asked ``alpha`` times as long as exploring took; if the

@@ -121,7 +121,7 @@ def propose_largest_sample(
 @policies.register("virt-thompson")
 @dataclass(frozen=True)
 class VirtThompson(SamplingPolicy):
-    """Draw each crowd's gap from its posterior and ask the largest draw per root of price.
+    """Draw each crowd's gap from its posterior and ask the largest draw per square root of price.
 
     Two options: an accuracy from Beta(1 + votes of the crowd's leader, 1 + votes of the other), and
     its gap, twice the accuracy less 1. More: Dirichlet (1 + votes), and the gap of the drawn

@@ -68,7 +68,7 @@ def virtual_index(
 @policies.register("virt-ucb")
 @dataclass(frozen=True)
 class VirtUcb(LearningPolicy):
-    """Ask the crowd whose gap, with a bonus for being little known, is largest per root of price.
+    """Ask the crowd with the largest gap, plus a bonus if little known, per square root of price.
 
     The cost of finding the answer with crowd i alone is about c_i / gap_i^2. So gap / sqrt(c)
     is taken as a reward (never seen itself, but estimated from votes) and UCB1 is run on it:

@@ -105,7 +105,7 @@ class CachedValue(Generic[T]):
 class Cached(Generic[T]):
     """One thing that is worked out again when it is out of date, but not all the time.
 
-    What takes long is worked out behind the back of who asks: they get the last one, as does
+    What takes long is computed in the background: callers get the last one, as does
     everybody who comes while it is worked out.
 
     Parameters
@@ -193,7 +193,7 @@ class _Watched:
     first: Future[object] | None = None
     """The first working out of a large campaign."""
     renamed: int = 0
-    """The last event after which the timeline was begun anew."""
+    """The last event after which the timeline was begun again."""
 
 
 class Overviews:
@@ -219,7 +219,7 @@ class Overviews:
         self._ending = self._warm = False
 
     def close(self) -> None:
-        """Stop what is done behind the back of who looks."""
+        """Stop what runs in the background."""
         with self._lock:
             self._ending = True
         self._readers.shutdown(wait=True, cancel_futures=True)

@@ -113,7 +113,7 @@ def resolve(host: str, port: int) -> list[str]:
 class Network:
     """The way out of the service.
 
-    A name is looked up anew for each connection, and the connection goes to the very address that
+    A name is looked up again for each connection, and the connection goes to the very address that
     was looked at: a name that changes its mind leads nowhere else. Proxies of the environment are
     not used, as they would look it up again.
 

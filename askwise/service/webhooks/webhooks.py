@@ -124,7 +124,7 @@ class Webhooks:
                 return secret
         raise InvalidParameter(
             "secret of the service is not the one that this webhook was made with: bring the "
-            "file back that askwise serve --secret names, or make the webhook anew",
+            "file back that askwise serve --secret names, or create the webhook again",
             field="secret",
         )
 

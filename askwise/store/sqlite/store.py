@@ -134,7 +134,7 @@ class SqliteStore(SqlAmending, TellsNews):
         self._news.post(name)
 
     def scrub(self) -> None:
-        """Write the file anew: freed pages and the write-ahead log still have what was replaced.
+        """Rewrite the file: freed pages and the write-ahead log still have what was replaced.
 
         Raises
         ------

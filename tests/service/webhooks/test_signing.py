@@ -60,7 +60,7 @@ def test_nothing_is_sent_that_another_secret_would_sign(
     delivery = sent(webhooks(store, clock, signing), clock)
     assert receiver.got == []
     assert delivery.state == "waiting"
-    assert "make the webhook anew" in (delivery.said or "")
+    assert "create the webhook again" in (delivery.said or "")
 
 
 def test_a_hook_from_before_goes_on_and_its_retry_finds_it(

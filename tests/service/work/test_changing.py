@@ -117,7 +117,7 @@ def test_what_is_no_answer_is_asked_for_again(bench: Bench, clock: Clock) -> Non
     ann.send("change")
     ann.send("revise", value="perhaps")
     assert (ann.status, ann.heading()) == (422, "Change your answer")
-    assert "none of the answers" in ann.about()
+    assert "not one of the answers" in ann.about()
     assert "REVISED" not in kinds(campaign)
 
 

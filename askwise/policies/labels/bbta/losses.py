@@ -153,7 +153,7 @@ def place_again(book: Book, state: State, task: int) -> None:
 def learn_exploring(book: Book, state: State, task: int, worker: int, answer: int) -> None:
     """Losses by majority (Alg. 1, lines 12 and 13), as each answer comes in.
 
-    The majority may change with an answer; then all who answered are judged anew.
+    The majority may change with an answer; then all who answered are judged again.
     """
     cells, losses = book.cells, state.losses
     context = book.tasks[task, c.CONTEXT]

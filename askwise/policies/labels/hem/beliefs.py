@@ -1,4 +1,4 @@
-"""What ``hem`` believes, updated by each answer and fitted anew now and then."""
+"""What ``hem`` believes, updated by each answer and fitted again now and then."""
 
 import numpy as np
 
@@ -151,7 +151,7 @@ def is_new_voice(book: Book, worker: int, among: int) -> bool:
 
 @kernel
 def learn(book: Book, state: State, fact: Fact) -> None:
-    """Judge a task anew after an answer, and let all answers to it count by that."""
+    """Judge a task again after an answer, and let all answers to it count by that."""
     task, worker, answer = fact.task, fact.worker, int(fact.value)
     if book.tasks[task, c.TASK_ANSWERED] == 1 and state.known[task] == 0:
         hear_of(state, task)

@@ -307,7 +307,7 @@ def judged(state: State, task: int) -> float:
 
 @kernel
 def fit_all(book: Book, state: State, rounds: int) -> None:
-    """Fit all beliefs anew: skills, posteriors, the map of confidences, sides of contexts."""
+    """Fit all beliefs again: skills, posteriors, the map of confidences, sides of contexts."""
     answers = answers_in(book, state)
     whole = rounds >= hem.FULL_ROUNDS
     tell_apart(book, state, answers)

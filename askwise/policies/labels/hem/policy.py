@@ -147,7 +147,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 @policies.register("hem")
 @dataclass(frozen=True)
 class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Settles):
-    """Learn who is right on what, and ask where it pays.
+    """Learn who is right on what, and ask where an answer is worth most.
 
     Workers' accuracies are partially pooled: that of a newcomer is the crowd's, that in a context
     leans on the worker's in others, that on a class deviates from both as far as answers demand.
@@ -252,13 +252,13 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Sett
         return state
 
     def grow(self, state: State, ledger: Ledger) -> State:
-        """Also sum up anew how common classes are."""
+        """Also sum up again how common classes are."""
         grown: State = super().grow(state, ledger)
         beliefs.count_classes(ledger.book, grown)
         return grown
 
     def restore(self, problem: Problem, ledger: Ledger, kept: dict[str, Array]) -> State:
-        """Also sum up anew how common classes are."""
+        """Also sum up again how common classes are."""
         restored: State = super().restore(problem, ledger, kept)
         beliefs.count_classes(ledger.book, restored)
         return restored

@@ -138,7 +138,7 @@ def place_all(book: Book, state: State, params: Params) -> None:
 
 @step
 def place_if_due(book: Book, state: State, params: Params) -> None:
-    """Rank anew when tasks are ranked in another way from now on."""
+    """Rank again when tasks are ranked in another way from now on."""
     now = mode(book)
     if now != state.meta[s.MODE]:
         state.meta[s.MODE] = now

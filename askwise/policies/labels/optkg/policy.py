@@ -90,7 +90,7 @@ def choose(
 @policies.register("optkg")
 @dataclass(frozen=True)
 class OptKG(LabelPolicy, LabelsItself, TakesPilot):
-    """Ask the pair of task and worker whose more telling answer would make us surest.
+    """Ask the pair of task and worker whose more telling answer raises confidence most.
 
     Each task has a Beta belief of its positive side, each worker one of their accuracy; the gain of
     a pair is h(I(a', b')) - h(I(a, b)) for the better of the two answers, with I = P(theta >= .5)
@@ -274,7 +274,7 @@ class OptKG(LabelPolicy, LabelsItself, TakesPilot):
 @policies.register("optkg-multi")
 @dataclass(frozen=True)
 class OptKGMulti(OptKG):
-    """Run one OptKG a context, each on its share of the money.
+    """Run one OptKG per context, each on its share of the money.
 
     The context that had the least money per task, spent and reserved, is next (then the one that
     appeared first): so at any time the money is split in proportion to the contexts' tasks, up

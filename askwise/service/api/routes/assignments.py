@@ -232,7 +232,7 @@ async def expire_assignment(
 async def renew_assignment(
     service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId
 ) -> Response:
-    """Begin the lease of an assignment that is out anew."""
+    """Restart the lease of an open assignment."""
     campaign = await opened_of(service, caller, id)
     await written(campaign, campaign.renewing(id, key))
     return JsonReply({"assignment": id, "state": "out"})

@@ -74,7 +74,7 @@ def campaign(
 
 
 def requoted(mechanism: Mechanism, policy: Policy, outcome: Counted) -> None:
-    """Put the prices that a campaign would have quoted anew onto the answers they are for.
+    """Put the prices that a campaign would have quoted again onto the answers they are for.
 
     In a campaign a mechanism may set new prices when a set is chosen by what was learned. The
     set stays, as nobody leaves, so that this can be done when all is over.

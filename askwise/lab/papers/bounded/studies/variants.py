@@ -241,7 +241,7 @@ class Drift(BoundedExperiment):
     budget : whole units
         The budget of every campaign.
     changes : whole numbers
-        How often each worker's quality is drawn anew.
+        How often each worker's quality is drawn again.
     """
 
     budget: int = 5000
@@ -258,7 +258,7 @@ class Drift(BoundedExperiment):
     title: ClassVar[str] = "Workers whose quality drifts"
     reproduces: ClassVar[str] = "beyond 003 (section 7)"
     summary: ClassVar[str] = (
-        "Each worker's ratings are drawn anew at random moments of the project. The yardstick "
+        "Each worker's ratings are drawn again at random moments of the project. The yardstick "
         "asks the worker who is best at the moment, knowing the current means."
     )
     figures: ClassVar[tuple[Figure, ...]] = (

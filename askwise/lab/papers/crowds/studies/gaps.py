@@ -208,7 +208,7 @@ class Gaps(Experiment):
         )
 
     def samples(self, cell: GapCell, seed: int, first: int, last: int) -> Array:
-        """What tasks drawn anew show: the distribution, two means, how far off it is."""
+        """What resampled tasks show: the distribution, two means, how far off it is."""
         if not cell.tallies:
             return np.zeros((last - first, 0))
         gaps = _Gaps(cell)
@@ -220,7 +220,7 @@ class Gaps(Experiment):
         )
 
     def rows(self, cell: GapCell, samples: Array, seed: int) -> list[Row]:
-        """The distribution of the set itself; intervals from the tasks drawn anew."""
+        """The distribution of the set itself; intervals from resampled tasks."""
         n = len(samples)
 
         def of_set(metric: str, mean: float, low: float, high: float) -> Row:
@@ -372,7 +372,7 @@ class _Gaps:
         self.seen = if_uniform([sum(tally) for tally in cell.tallies], self.weights)
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """How often each tally is among tasks drawn anew."""
+        """How often each tally is among resampled tasks."""
         return rng.multinomial(self.tasks, self.weights / self.weights.sum())
 
     def measured(self, weights: Array) -> Array:

@@ -39,7 +39,7 @@ FALSE = {"false": "", "delivered_false": "escalate", "planned_false": "plan"}
 """Each metric of false statements, and what its draws are made with."""
 
 AGAIN = "_again"
-"""Ends the name of a metric of false statements where draws were made anew."""
+"""Ends the name of a metric of false statements where draws were made again."""
 
 OWN = ("own_share", "own_error")
 """Of labels whose confidence is high enough by itself: their share, and how many are wrong."""
@@ -126,7 +126,7 @@ class JudgesHonest(MethodsOnSets):
     audits : int
         The most audits of a draw, where it is not planned.
     again : int
-        Draws that are made anew where more certificates are false than are allowed: by chance, or
+        Draws that are made again where more certificates are false than are allowed: by chance, or
         because certificates do not hold? 0 for none.
     sets : names
         Which sets of the folder; every one by default.
@@ -211,7 +211,7 @@ class JudgesHonest(MethodsOnSets):
         )
 
     def rows(self, cell: Cell, samples: Array, seed: int) -> list[Row]:
-        """Means over the draws; draws made anew where too many were false; what is claimed."""
+        """Means over the draws; draws made again where too many were false; what is claimed."""
         if not cell.panel:
             return [row for each in self.label_sets() for row in each.notes()]
         metrics = (*MEASURES, *DELIVERY, *PLANNED)
@@ -273,7 +273,7 @@ def too_often(false: Array, confidence: float) -> bool:
 
 
 def most_often(rows: Sequence[Row]) -> str:
-    """The most often that statements are false; draws made anew stand for those they replace."""
+    """The most often that statements are false; draws made again stand for those they replace."""
     anew = {
         (row.panel, row.series, row.x, row.metric.removesuffix(AGAIN)): row
         for row in rows

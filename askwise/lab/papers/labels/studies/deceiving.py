@@ -48,7 +48,7 @@ class CertifyWorlds(Experiment):
     audits : int
         The most audits of a draw.
     again : int
-        Draws that are made anew where more certificates are false than are allowed; 0 for none.
+        Draws that are made again where more certificates are false than are allowed; 0 for none.
     """
 
     worlds: tuple[str, ...] = WORLDS
@@ -110,7 +110,7 @@ class CertifyWorlds(Experiment):
         return [came.kept / len(labelled.wrong), came.false, came.audits]
 
     def rows(self, cell: Cell, samples: Array, seed: int) -> list[Row]:
-        """Means over the draws, and over draws made anew where too many were false."""
+        """Means over the draws, and over draws made again where too many were false."""
         found = []
         for at, series in enumerate(("certificate", "with escalation")):
             of: dict[str, Any] = {"panel": cell.panel, "series": series, "x": cell.x}

@@ -94,7 +94,7 @@ def answers_of(
 
 
 class _Happening(PossibleWorlds):
-    """Campaigns as they really go: each draws its workers and tasks anew."""
+    """Campaigns as they really go: each with newly drawn workers and tasks."""
 
     def __init__(self, reality: Reality, guess: PossibleWorlds) -> None:
         self.reality, self.tasks = reality, reality.tasks

@@ -122,7 +122,7 @@ class TablesExperiment(LabelsExperiment):
         return replication * (len(SOURCES) + 1) * len(MODELS) + place
 
     def bench(self, panel: str, seed: int, number: int) -> Bench:
-        """Workers drawn anew in each replication."""
+        """New workers in each replication."""
         name, _, model = panel.partition(", ")
         tasks = table(self.data, name)
         return Bench(

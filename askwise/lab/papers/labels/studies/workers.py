@@ -114,7 +114,7 @@ class LabelsWorkers(LabelsExperiment):
         return replication * len(MODELS) + list(MODELS).index(panel)
 
     def bench(self, panel: str, seed: int, number: int) -> Bench:
-        """Workers drawn anew; the tasks stay."""
+        """New workers; the tasks stay."""
         tasks = simulated_table(self.tasks, self.contexts, self.workers, self.options)
         return Bench(
             label_tasks(
