@@ -36,8 +36,8 @@ it, the messages that wait, and those that do not wait any more."""
 STUDIES, STUDY_DOORS, STUDY_EVENTS = "prolific-study", "prolific-door", "prolific-event"
 STUDY_SESSIONS, STUDY_WORKERS = "prolific-session", "prolific-worker"
 STUDY_BONUSES = "prolific-bonuses"
-"""The kinds of records of studies on Prolific: themselves, the addresses that lead to them, the last
-event that was heard, the sessions of participants by submission and by worker, and batches of
+"""The kinds of records of studies on Prolific: themselves, the addresses that lead to them, the
+last event that was heard, sessions of participants by submission and by worker, and batches of
 bonuses."""
 
 NOT_BACKED_UP = frozenset({RUNS, MODEL_REPLIES, DRAFTS, DRAFT_FILES, STUDY_EVENTS})

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from askwise.service.work import prolific
 from askwise.testing.prolific_server import ProlificServer
 from tests.running.prolific.studying import StudyBench
 
@@ -18,7 +17,5 @@ def server() -> Iterator[ProlificServer]:
 
 
 @pytest.fixture
-def bench(server: ProlificServer, monkeypatch: pytest.MonkeyPatch) -> StudyBench:
-    # All participants of a test have one address.
-    monkeypatch.setattr(prolific.landings, "burst", 1e9)
+def bench(server: ProlificServer) -> StudyBench:
     return StudyBench(server)

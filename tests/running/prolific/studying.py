@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
+from functools import cached_property
 from typing import Any
 
 import httpx
@@ -11,7 +13,10 @@ from starlette.testclient import TestClient
 from askwise.campaign import Campaign
 from askwise.running.prolific import KeptStudy, Recruiter, StudyBook, create_study
 from askwise.service.app import make_app
+from askwise.service.open_campaigns import OpenCampaigns
+from askwise.service.routing.application import Application
 from askwise.service.settings import Settings
+from askwise.service.work.inbox import inbox
 from askwise.service.work.participants import Participants
 from askwise.sources.prolific import Prolific, ProlificApi
 from askwise.store import Store, open_store
@@ -106,11 +111,19 @@ class StudyBench:
     def __init__(self, server: ProlificServer, store: Store | None = None) -> None:
         self.server = server
         self.store = open_store("memory") if store is None else store
-        self.app = make_app(Settings(store="memory", address=ADDRESS), self.store)
-        service = self.app.state.service
-        service.participants = Participants(service.campaigns, lambda: connected(server))
         self.name = "cats"
         self.api = connected(server)
+        self.campaigns = OpenCampaigns(self.store, 60.0)
+        self.participants = Participants(self.campaigns, lambda: self.api)
+
+    @cached_property
+    def app(self) -> Application:
+        """A service on the store."""
+        made = make_app(Settings(store="memory", address=ADDRESS), self.store)
+        made.state.service.participants = Participants(
+            made.state.service.campaigns, lambda: self.api
+        )
+        return made
 
     @property
     def home(self) -> str:
@@ -148,9 +161,23 @@ class StudyBench:
 
     def come(self, number: int) -> Participant:
         """Let a participant take a place on Prolific."""
-        return Participant(
-            self, person(number), self.server.join(self.study.study, person(number))
-        )
+        return Participant(self, person(number), self.server.join(self.study.study, person(number)))
+
+    def take_part(self, number: int, answers: int = 1000) -> str:
+        """Let a participant come, answer and hand in the code, without a page."""
+        who, submission = person(number), self.server.join(self.study.study, person(number))
+        self.participants.admit(self.study.door, who, self.study.study, submission)
+        campaign = self.campaigns.get(self.name)
+        while answers and (batch := campaign.ask(workers=[who])):
+            campaign.tell(batch[0].id, "yes")
+            answers -= 1
+        session = self.participants.session(campaign, who)
+        assert session is not None
+        own = inbox(campaign, who, time.time())
+        shown = self.participants.view(campaign, session, own, "over", time.time())
+        assert shown is not None
+        self.server.submit(submission, shown.code)
+        return submission
 
     @property
     def there(self) -> dict[str, Any]:
