@@ -182,7 +182,9 @@ class BonusPayer:
         )
 
     def _leave(self, what: Matter, which: str, worker: str, detail: str) -> None:
-        self.matters.append(OpenMatter(what, which, worker, detail))
+        matter = OpenMatter(what, which, worker, detail)
+        if matter not in self.matters:
+            self.matters.append(matter)
 
 
 def settle_batch(campaign: Campaign, *, paid: bool) -> BonusBatch:

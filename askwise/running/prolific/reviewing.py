@@ -126,7 +126,8 @@ class Reviewer:
     def _has_reward(self, submission: Submission, session: StudySession) -> bool:
         """Add to what they have earned what the reward is above it, if the budget has that."""
         missing = self.base - self._owed(session.worker)
-        if missing <= 0 or session.booked:
+        # What they are owed after the reward was paid is not what the reward has to cover.
+        if missing <= 0 or self._is_booked(session):
             return True
         try:
             self.campaign.bonus(
@@ -156,6 +157,11 @@ class Reviewer:
         )
         self.book.change_session(session.submission, booked=True)
         let_go(self.campaign, session.worker)
+
+    def _is_booked(self, session: StudySession) -> bool:
+        """Whether the log has the reward as paid, noted or not."""
+        paid = self.campaign.payouts(session.worker)
+        return session.booked or any(each.reference == session.submission for each in paid)
 
     def _owed(self, worker: str) -> int:
         """What they are owed, apart from what a batch of bonuses is about to pay."""

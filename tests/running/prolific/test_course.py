@@ -176,5 +176,6 @@ def test_it_runs_until_it_is_over_and_an_event_brings_the_next_look_forward(
 
     found = Recruiter(bench.campaign, bench.api).run(every=3600, watch=watch)
     assert seen == ["recruiting", "done"]
-    assert found is not None and found.is_over
+    assert found is not None
+    assert found.is_over
     assert bench.server.earned(person(1)) == 80
