@@ -35,8 +35,8 @@ BACK = "https://app.prolific.com/submissions/complete?cc="
 PATIENCE = 180.0
 """Seconds after which somebody who was asked nothing is let go with their code."""
 
-MOST_LANDINGS = 100
-"""How often one submission may be opened."""
+MOST_LANDINGS = 50
+"""How often one submission may be opened: each time its browser is given a token."""
 
 MARK = f"{Prolific.name}:"
 """What the source of a worker begins with who came from Prolific."""

@@ -6,8 +6,7 @@ from starlette.responses import RedirectResponse, Response
 
 from askwise.core.errors import InvalidAnswer
 from askwise.running.prolific.records import hear_event
-from askwise.service.auth.identity import Identity
-from askwise.service.errors import RequestRefused, unauthorized
+from askwise.service.errors import unauthorized
 from askwise.service.incoming_request import IncomingRequest
 from askwise.service.json_reply import JsonReply
 from askwise.service.middleware.rates import Buckets, bucket_of
@@ -43,10 +42,8 @@ async def land(request: IncomingRequest, door: str) -> Response:
         return reply
     home = f"/work/{name}"
     reply = RedirectResponse(home, 303)
-    kept = await service.threads.run(_kept, service, request.cookies.get(cookie_of(name), ""))
-    if kept is None or (kept.campaign, kept.worker) != (name, worker):
-        secret, _ = await service.threads.run(_token, service, name, worker)
-        set_cookie(request, reply, cookie_of(name), secret, path=home, lasts=LASTS)
+    secret = await service.threads.run(_token, service, name, worker)
+    set_cookie(request, reply, cookie_of(name), secret, path=home, lasts=LASTS)
     return reply
 
 
@@ -64,18 +61,9 @@ async def take_event(request: IncomingRequest) -> Response:
     return JsonReply({"heard": True})
 
 
-def _kept(service: ServiceState, secret: str) -> Identity | None:
-    """Whose token a browser has already."""
-    if not secret:
-        return None
-    try:
-        return service.identities.find(secret)
-    except RequestRefused:
-        return None
-
-
-def _token(service: ServiceState, name: str, worker: str) -> tuple[str, object]:
-    return service.identities.issue("worker", worker, lasts=LASTS, campaign=name, worker=worker)
+def _token(service: ServiceState, name: str, worker: str) -> str:
+    issue = service.identities.issue
+    return issue("worker", worker, lasts=LASTS, campaign=name, worker=worker)[0]
 
 
 _pages, _events = pages(), RouteGroup()
