@@ -1,7 +1,7 @@
 """The records of a store that belong to a campaign: what goes with it, and where workers are named.
 
-They are the service's: tokens, who is away, webhooks and what waits to be sent, notes of requests.
-The shell reads and changes them too, where no service is installed.
+They are the service's: tokens, who is away, webhooks and what waits to be sent, notes of requests,
+studies on Prolific. The shell reads and changes them too, where no service is installed.
 """
 
 from __future__ import annotations
@@ -19,8 +19,16 @@ from askwise.store.records import (
     HOOK_LANES,
     HOOKS,
     RUNS,
+    STUDIES,
+    STUDY_BONUSES,
+    STUDY_DOORS,
+    STUDY_SESSIONS,
+    STUDY_WORKERS,
     TOKENS,
 )
+
+_BY_WORKER = (ABSENCES, STUDY_WORKERS)
+"""Kinds whose ids are a campaign's name and a worker."""
 
 
 def records_of(store: Store, name: str) -> Iterator[Record]:
@@ -30,9 +38,11 @@ def records_of(store: Store, name: str) -> Iterator[Record]:
         (DELIVERIES, "campaign"),
         (DELIVERED, "campaign"),
         (CREATIONS, "name"),
+        (STUDY_DOORS, "campaign"),
     ):
         yield from (each for each in store.records(kind) if _says(each, field) == name)
-    yield from store.records(ABSENCES, prefix=f"{name}/")
+    for kind in (*_BY_WORKER, STUDIES, STUDY_SESSIONS, STUDY_BONUSES):
+        yield from store.records(kind, prefix=f"{name}/")
     own = {each.id for each in store.records(HOOKS) if _says(each, "campaign") == name}
     yield from (each for each in store.records(HOOKS) if each.id in own)
     yield from (each for each in store.records(HOOK_LANES) if each.id in own)
@@ -56,7 +66,7 @@ def renamings(
     """The changes that call a worker ``new`` in them; ``rewritten`` does it in a text of JSON."""
     changes: list[Change] = []
     for each in records_of(store, name):
-        if each.kind == ABSENCES:
+        if each.kind in _BY_WORKER:
             if each.id == f"{name}/{old}":
                 changes.append(Change(each.kind, each.id, each.body, None))
                 changes.append(Change(each.kind, f"{name}/{new}", None, each.body))
@@ -65,6 +75,13 @@ def renamings(
         if each.kind == TOKENS and body["worker"] == old:
             # The label of a worker's token is their id.
             body |= {"worker": new, "label": new}
+        elif each.kind == STUDY_SESSIONS and body["worker"] == old:
+            body["worker"] = new
+        elif each.kind == STUDY_BONUSES:
+            body["rows"] = [
+                [submission, new if worker == old else worker, amount]
+                for submission, worker, amount in body["rows"]
+            ]
         elif each.kind in (DELIVERIES, DELIVERED):
             body["body"] = rewritten(body["body"])
             if body["said"] is not None:

@@ -6,7 +6,18 @@ from typing import Annotated
 import typer
 
 from askwise import __version__
-from askwise.cli import archive, ask_tell, campaigns, catalogue, lab, payments, serve, show, workers
+from askwise.cli import (
+    archive,
+    ask_tell,
+    campaigns,
+    catalogue,
+    lab,
+    payments,
+    prolific,
+    serve,
+    show,
+    workers,
+)
 from askwise.cli.aggregate import aggregate
 from askwise.cli.backup import backup, restore
 from askwise.cli.certify import certify
@@ -95,5 +106,6 @@ def _register() -> None:
 
 _register()
 app.add_typer(serve.app, name="keys", rich_help_panel=SERVING)
+app.add_typer(prolific.app, name="prolific", rich_help_panel=SERVING)
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 explain(app)

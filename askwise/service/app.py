@@ -42,7 +42,8 @@ from askwise.service.webhooks.courier import Courier
 from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.signing import SigningSecret
 from askwise.service.webhooks.webhooks import Webhooks
-from askwise.service.work import page
+from askwise.service.work import page, prolific
+from askwise.service.work.participants import Participants
 from askwise.store import Store, open_store
 
 THREADS = 128
@@ -77,6 +78,7 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
         runs,
         threads,
         watch,
+        Participants(open_campaigns),
     )
 
     def stop_soon() -> None:
@@ -110,7 +112,7 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
         *(catalogue, webhook_routes, keys, health),
     )
     pages = (
-        *(sign_in, reference, page, home, new_campaign, campaign, review),
+        *(sign_in, reference, page, prolific, home, new_campaign, campaign, review),
         *(manage, undoing_pages, payment_pages, webhook_pages),
     )
     routes = [route for module in (*api, *pages) for route in module.router.routes]

@@ -12,6 +12,7 @@ from askwise.service.open_campaigns import OpenCampaigns
 from askwise.service.settings import Settings
 from askwise.service.threads import Threads
 from askwise.service.webhooks.webhooks import Webhooks
+from askwise.service.work.participants import Participants
 
 
 @dataclass
@@ -27,6 +28,7 @@ class ServiceState:
     runs: JudgeRuns
     threads: Threads
     watch: LogWatch
+    participants: Participants
     probes: Threads = field(default_factory=lambda: Threads("probe", 4))
     """Threads that look whether the store answers."""
 

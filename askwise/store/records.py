@@ -33,9 +33,16 @@ DELIVERIES, DELIVERED = "hook-waiting", "hook-settled"
 """The kinds of records of webhooks: themselves, how far each was told of a campaign, who sends to
 it, the messages that wait, and those that do not wait any more."""
 
-NOT_BACKED_UP = frozenset({RUNS, MODEL_REPLIES, DRAFTS, DRAFT_FILES})
-"""Kinds that are left out of backups: a run is not part of a copy, replies are a cache, and a
-draft is given up within a day."""
+STUDIES, STUDY_DOORS, STUDY_EVENTS = "prolific-study", "prolific-door", "prolific-event"
+STUDY_SESSIONS, STUDY_WORKERS = "prolific-session", "prolific-worker"
+STUDY_BONUSES = "prolific-bonuses"
+"""The kinds of records of studies on Prolific: themselves, the addresses that lead to them, the
+last event that was heard, sessions of participants by submission and by worker, and batches of
+bonuses."""
+
+NOT_BACKED_UP = frozenset({RUNS, MODEL_REPLIES, DRAFTS, DRAFT_FILES, STUDY_EVENTS})
+"""Kinds that are left out of backups: a run is not part of a copy, replies are a cache, a draft is
+given up within a day, and an event only wakes who looks."""
 
 
 @dataclass(frozen=True, slots=True)

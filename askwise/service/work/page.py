@@ -26,7 +26,9 @@ from askwise.service.routing.plans import Provided
 from askwise.service.routing.routes import Instead
 from askwise.service.state import service_of
 from askwise.service.work import sentences
-from askwise.service.work.inbox import inbox, may_ask, state_of
+from askwise.service.work.cookies import cookie_of
+from askwise.service.work.inbox import Inbox, inbox, may_ask, state_of
+from askwise.service.work.participants import StudyView
 from askwise.service.work.payload import scrolls
 from askwise.service.work.question import SKIP, question_view
 from askwise.service.work.sides import is_swapped
@@ -97,7 +99,7 @@ async def _recognised(request: IncomingRequest, secret: str) -> Identity:
 
 
 async def _worker(request: IncomingRequest, name: str) -> Identity:
-    found = await _recognised(request, request.cookies.get(_cookie(name), ""))
+    found = await _recognised(request, request.cookies.get(cookie_of(name), ""))
     if found.campaign != name:
         raise _stranger()
     return found
@@ -114,7 +116,7 @@ async def join(request: IncomingRequest, token: str) -> Response:
     lasts = LONGEST if found.expires is None else min(LONGEST, found.expires - time.time())
     home = f"/work/{found.campaign}"
     reply = RedirectResponse(home, 303)
-    set_cookie(request, reply, _cookie(found.campaign), token, path=home, lasts=lasts)
+    set_cookie(request, reply, cookie_of(found.campaign), token, path=home, lasts=lasts)
     return reply
 
 
@@ -138,17 +140,13 @@ async def sign_out(request: IncomingRequest, name: str, worker: Worker) -> Respo
     assert worker.worker is not None
     await service.threads.run(_release, service.campaigns.get(name), worker.worker)
     reply = page("work/signed_out.html")
-    reply.delete_cookie(_cookie(name), path=f"/work/{name}")
+    reply.delete_cookie(cookie_of(name), path=f"/work/{name}")
     return reply
 
 
 def _release(campaign: Campaign, worker: str) -> None:
     with suppress(errors.Conflict):  # of an archived campaign, of which nothing is out
         campaign.release(worker)
-
-
-def _cookie(campaign: str) -> str:
-    return f"askwise_work_{campaign}"
 
 
 class _Visit:
@@ -323,6 +321,9 @@ class _Visit:
         if state == "start":
             done = self.service.campaigns.view(self.name, "over", Campaign.over)[1]
             state = "start" if done is None else "over"
+        study = self._study(own, state) if changing is None else None
+        if study is not None and (study.code or study.closed):
+            state, last = "finished" if study.code else "closed", None
         what = "resume" if own.paused or not isinstance(said, Wait) else said.what
         question, swapped = own.question, own.swapped
         if changing is not None:
@@ -339,6 +340,7 @@ class _Visit:
             about=about,
             question=question,
             last=last,
+            study=study,
             view=view,
             skip=SKIP,
             scrolls=scrolls,
@@ -352,6 +354,14 @@ class _Visit:
             bonuses=self.campaign.bonuses(self.worker) if own.bonus else (),
             csrf=csrf_token(self.token.secret),
         )
+
+    def _study(self, own: Inbox, state: str) -> StudyView | None:
+        """What is said of the study on Prolific to somebody who came from there."""
+        participants = self.service.participants
+        session = participants.session(self.campaign, self.worker)
+        if session is None:
+            return None
+        return participants.view(self.campaign, session, own, state, time.time())
 
     def _not_taken(self, id: str, value: str | float, error: errors.AskwiseError) -> Said:
         """Why an answer was not taken; one that was given before simply stays."""

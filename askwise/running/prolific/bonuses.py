@@ -1,0 +1,206 @@
+"""Bonuses: what participants earned above the reward, paid in batches, each once.
+
+To pay a batch twice pays people twice. So it is written down before Prolific is told to pay, and
+who finds it written down without an outcome never tells Prolific again: either Prolific shows by
+its own account that the bonuses were paid, or a person says so.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+
+from askwise.campaign import Campaign
+from askwise.core.errors import UnknownName
+from askwise.core.money import from_micro
+from askwise.running.prolific.records import ENDED, BonusBatch, KeptStudy, StudyBook
+from askwise.running.prolific.reviewing import BY, Matter, OpenMatter
+from askwise.running.prolific.standing import owed_to
+from askwise.sources.prolific import (
+    ProlificApi,
+    ProlificRefused,
+    ProlificUnclear,
+    ProlificUnreachable,
+    Submission,
+)
+from askwise.sources.prolific.api import MINOR, MOST_BONUSES
+
+
+class BonusPayer:
+    """Pays the bonuses of a study.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        Whose log says what is owed.
+    study : KeptStudy
+        The study.
+    api : ProlificApi
+        Prolific.
+    """
+
+    def __init__(self, campaign: Campaign, study: KeptStudy, api: ProlificApi) -> None:
+        self.campaign, self.study, self.api = campaign, study, api
+        self.book = StudyBook(campaign.store, campaign.name)
+        self.paid = 0
+        """Millionths that were paid."""
+        self.matters: list[OpenMatter] = []
+        """What is left to a person."""
+
+    def pay(self, submissions: Mapping[str, Submission]) -> None:
+        """Go on with the batch that is under way, then pay what else is owed."""
+        while True:
+            open_batch = next((b for b in self.book.batches() if b.state not in ENDED), None)
+            batch = self._planned(submissions) if open_batch is None else open_batch
+            if batch is None:
+                return
+            if batch.state == "paying":
+                found = self._seen_paid(batch, submissions)
+                if found is None:
+                    return
+                batch = found
+            if not self._carried_through(batch):
+                return
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a batch is under way."""
+        return any(each.state not in ENDED for each in self.book.batches())
+
+    def _planned(self, submissions: Mapping[str, Submission]) -> BonusBatch | None:
+        """Write down the next batch; None if nobody is owed a cent who can be paid."""
+        batches, owed = self.book.batches(), owed_to(self.campaign)
+        known: Counter[str] = Counter()
+        for batch in batches:
+            if batch.state == "paid":
+                known.update({submission: amount for submission, _, amount in batch.rows})
+        rows: list[list[object]] = []
+        for session in self.book.sessions().values():
+            amount = owed.get(session.worker, 0) // MINOR * MINOR
+            found = submissions.get(session.submission)
+            if amount <= 0 or not session.booked or found is None:
+                continue
+            if found.bonuses > known[session.submission]:
+                more = from_micro(found.bonuses - known[session.submission])
+                self._leave(
+                    "bonus_elsewhere",
+                    session.submission,
+                    session.worker,
+                    f"Prolific has paid them {more} as a bonus that the log does not have: mark it "
+                    "with `askwise pay`, and what is still owed is paid by hand",
+                )
+                continue
+            rows.append([session.submission, session.worker, amount])
+            owed[session.worker] = 0
+        if not rows:
+            return None
+        rows = rows[:MOST_BONUSES]
+        before = {str(row[0]): submissions[str(row[0])].bonuses for row in rows}
+        number = batches[-1].number + 1 if batches else 1
+        return self.book.move_batch(None, BonusBatch(number, self.study.study, rows, before))
+
+    def _carried_through(self, batch: BonusBatch) -> bool:
+        """Carry a batch to its end; false if it has to wait."""
+        if batch.state == "planned":
+            created = self._created(batch)
+            if created is None:
+                return False
+            batch = created
+        if batch.state == "created":
+            sent = self._sent(batch)
+            if sent is None:
+                return False
+            batch = sent
+        if batch.state == "sent":
+            amounts = {worker: from_micro(amount) for _, worker, amount in batch.rows}
+            key = f"prolific:bonus:{batch.batch}"
+            self.campaign.pay_all(amounts, by=BY, reference=batch.batch, key=key)
+            self.book.move_batch(batch, replace(batch, state="paid"))
+            self.paid += batch.total
+        return True
+
+    def _created(self, batch: BonusBatch) -> BonusBatch | None:
+        rows = [(submission, amount) for submission, _, amount in batch.rows]
+        try:
+            id, understood = self.api.create_bonuses(batch.study, rows)
+        except ProlificRefused as error:
+            self._refused(batch, str(error))
+            self.book.move_batch(batch, replace(batch, state="dropped"))
+            return None
+        if understood != batch.total:
+            self._refused(
+                batch,
+                f"Prolific reads {from_micro(understood)} where {from_micro(batch.total)} is "
+                "meant: nothing is paid",
+            )
+            self.book.move_batch(batch, replace(batch, state="dropped", batch=id))
+            return None
+        return self.book.move_batch(batch, replace(batch, state="created", batch=id))
+
+    def _sent(self, batch: BonusBatch) -> BonusBatch | None:
+        """Tell Prolific to pay; None if it did not, or if that is not known."""
+        owed = owed_to(self.campaign)
+        if any(owed.get(worker, 0) < amount for _, worker, amount in batch.rows):
+            # Answers were taken back, or somebody was paid otherwise: what is owed is another sum.
+            self.book.move_batch(batch, replace(batch, state="dropped"))
+            return None
+        paying = self.book.move_batch(batch, replace(batch, state="paying"))
+        try:
+            self.api.pay_bonuses(batch.batch)
+        except (ProlificRefused, ProlificUnreachable) as error:
+            self._refused(batch, str(error))
+            self.book.move_batch(paying, batch)
+            return None
+        except ProlificUnclear:
+            self._unclear(paying)
+            return None
+        return self.book.move_batch(paying, replace(paying, state="sent"))
+
+    def _seen_paid(
+        self, batch: BonusBatch, submissions: Mapping[str, Submission]
+    ) -> BonusBatch | None:
+        """The batch as paid, if Prolific's own account of every submission shows it."""
+        for submission, _, amount in batch.rows:
+            found = submissions.get(submission)
+            if found is None or found.bonuses != batch.before[submission] + amount:
+                self._unclear(batch)
+                return None
+        return self.book.move_batch(batch, replace(batch, state="sent"))
+
+    def _refused(self, batch: BonusBatch, why: str) -> None:
+        self._leave("bonus_refused", batch.batch or f"batch {batch.number}", "", why)
+
+    def _unclear(self, batch: BonusBatch) -> None:
+        self._leave(
+            "bonus_unclear",
+            batch.batch,
+            "",
+            f"Prolific was told to pay {from_micro(batch.total)}, and whether it did is not known "
+            "yet: it is looked up again; if it does not come, look there and say so with "
+            f"`askwise prolific settle {self.campaign.name}`",
+        )
+
+    def _leave(self, what: Matter, which: str, worker: str, detail: str) -> None:
+        matter = OpenMatter(what, which, worker, detail)
+        if matter not in self.matters:
+            self.matters.append(matter)
+
+
+def settle_batch(campaign: Campaign, *, paid: bool) -> BonusBatch:
+    """Say what became of the batch of bonuses of which it is not known.
+
+    Raises
+    ------
+    UnknownName
+        There is none.
+    """
+    book = StudyBook(campaign.store, campaign.name)
+    batch = next((each for each in book.batches() if each.state == "paying"), None)
+    if batch is None:
+        raise UnknownName(
+            f"campaign {campaign.name!r} has no bonuses of which it is not known whether they were "
+            "paid",
+            field="name",
+        )
+    return book.move_batch(batch, replace(batch, state="sent" if paid else "dropped"))
