@@ -118,6 +118,17 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "keys new": ('askwise keys new viewer "the wall screen" --days 90',),
     "keys list": ("askwise keys list",),
     "keys revoke": ("askwise keys revoke 6f1c09d2b7a45e83",),
+    "prolific": ("askwise prolific run cats",),
+    "prolific create": (
+        'askwise prolific create cats --title "Cats in pictures" --description "Do you see a cat?" '
+        "--reward 1.20 --minutes 6 --questions 20 --price 0.08 --address https://ask.example.org",
+    ),
+    "prolific run": ("askwise prolific run cats", "askwise prolific run cats --once"),
+    "prolific stop": ("askwise prolific stop cats",),
+    "prolific settle": ("askwise prolific settle cats --paid",),
+    "prolific webhooks": (
+        "askwise prolific webhooks 60d42f4ec1 --address https://ask.example.org",
+    ),
     "lab": ("askwise lab list", "askwise lab show bounded-small-budgets"),
     "lab list": ("askwise lab list",),
     "lab show": ("askwise lab show bounded-small-budgets",),
