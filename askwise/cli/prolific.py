@@ -33,13 +33,13 @@ def create(
     name: Name,
     title: str = option(..., "TEXT", "What the study is called on Prolific."),
     description: str = option(..., "TEXT", "What participants read of it there."),
-    reward: str = option(..., "AMOUNT", "What a participant is paid at the least."),
+    reward: str = option(..., "AMOUNT", "What a participant is paid at least."),
     minutes: int = option(..., "N", "How long a participant takes, about."),
-    questions: int = option(..., "N", "How many questions a participant answers at the most."),
+    questions: int = option(..., "N", "How many questions a participant answers at most."),
     price: str = option("0", "AMOUNT", "What an answer earns; above the reward it is a bonus."),
     places: int = option(5, "N", "How many participants it begins with."),
     step: int = option(5, "N", "How many places are added at a time."),
-    most: int = option(100, "N", "How many participants there may be at the most."),
+    most: int = option(100, "N", "How many participants there may be at most."),
     address: str = _Address,
     extra: str | None = option(
         None, "FILE", "Further fields of the study as JSON, such as filters or project."

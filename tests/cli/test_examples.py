@@ -21,10 +21,13 @@ from tests.cli.helpers import COMMANDS, in_this_process
 
 EXPORTS = Path(__file__).parent.parent / "data" / "evaluations" / "exports"
 
-NO_JSON = {"", "demo", "demo-live", "init", "keys", "lab", "mcp", "serve"}
+NO_JSON = {"", "demo", "demo-live", "init", "keys", "lab", "mcp", "prolific", "serve"}
 """They ask questions, tell a story, serve until Ctrl-C, or are only a heading of others."""
 
-PARSED_ONLY = {"", "demo", "demo-live", "init", "lab run", "label", "mcp", "serve"}
+PARSED_ONLY = {
+    *("", "demo", "demo-live", "init", "lab run", "label", "mcp", "serve"),
+    *(path for path in EXAMPLES if path.split()[:1] == ["prolific"]),
+}
 """They need a terminal, a model, a service or minutes; their JSON has tests of its own."""
 
 SLOW = {"plan"}

@@ -57,7 +57,7 @@ class Occupation:
 
 
 def can_use_people(state: CampaignState) -> bool:
-    """Whether questions are open, to whomever they may be put."""
+    """Whether questions are open, no matter to whom they may be put."""
     ledger = state.ledger
     switched_off = ledger.total(c.STOPPED) or ledger.total(c.PAUSED) or ledger.archived
     if switched_off or (not state.spec.problem.taskless and not ledger.total(c.OPEN)):
@@ -167,7 +167,7 @@ class PlaceKeeper:
         return found
 
     def _pays(self, found: Occupation) -> bool:
-        """Whether the budget can pay whoever takes the free places."""
+        """Whether the budget can pay the people who take the free places."""
         most = found.free * self.study.source.most_for_one
         return unspent(self.campaign) - found.committed >= most
 

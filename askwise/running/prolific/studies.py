@@ -23,7 +23,7 @@ CODE = 10
 
 
 def participant(source: Prolific, id: str, answered: int = 0) -> Worker:
-    """A participant as a worker, who may answer so many questions more."""
+    """A participant as a worker, who may answer this many more questions."""
     return Worker(
         id,
         source.price,

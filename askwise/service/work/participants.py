@@ -63,9 +63,9 @@ class StudyView:
     Attributes
     ----------
     questions : int
-        How many questions they answer at the most.
+        How many questions they answer at most.
     reward : Decimal
-        What they are paid at the least.
+        What they are paid at least.
     bonus : Decimal
         What they have earned above that.
     code, back : str

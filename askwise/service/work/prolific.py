@@ -48,7 +48,7 @@ async def land(request: IncomingRequest, door: str) -> Response:
 
 
 async def take_event(request: IncomingRequest) -> Response:
-    """Hear an event of Prolific's, if it is signed; whoever recruits looks at once."""
+    """Take a signed event from Prolific; the recruiter then looks at once."""
     service = service_of(request)
     body = await request.body()
     headers = dict(request.headers.items())

@@ -123,7 +123,7 @@ class ProlificApi:
     timeout : float
         Seconds for one request.
     sleep : callable
-        Waits so many seconds.
+        Waits this many seconds.
     """
 
     def __init__(
@@ -236,7 +236,7 @@ class ProlificApi:
         yield from self._pages(f"/api/v1/hooks/subscriptions/?workspace_id={_safe(workspace)}")
 
     def hook_secrets(self, workspace: str) -> list[dict[str, Any]]:
-        """The secrets by which a workspace's webhooks are signed; there is one at the most."""
+        """The secrets by which a workspace's webhooks are signed; there is one at most."""
         path = f"/api/v1/hooks/secrets/?workspace_id={_safe(workspace)}"
         return list(self._pages(path))
 

@@ -1,4 +1,4 @@
-"""Prolific's participants as a source: what a study offers them, and what they cost at the most."""
+"""Prolific's participants as a source: what a study offers them, and what they cost at most."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Prolific(FixedPrice):
     """People who come from Prolific and answer on the workers' page.
 
     It is not called: participants land on the page, and what they answer is told to the campaign
-    there. A participant is paid what their answers earn, and the reward at the least: the reward is
+    there. A participant is paid what their answers earn, and the reward at least: the reward is
     paid by approving their submission, what they earn above it as a bonus.
 
     Parameters
@@ -41,11 +41,11 @@ class Prolific(FixedPrice):
     description : str
         What participants read of it there.
     reward : amount of money
-        What a participant is paid at the least, in whole cents.
+        What a participant is paid at least, in whole cents.
     minutes : int
         How long a participant takes, about.
     questions : int
-        How many questions one participant answers at the most.
+        How many questions one participant answers at most.
     price : amount of money
         What one of their answers earns.
     places : int
@@ -53,7 +53,7 @@ class Prolific(FixedPrice):
     step : int
         How many places are added at a time while the campaign wants more people.
     most : int
-        How many participants there may be at the most.
+        How many participants there may be at most.
     extra : mapping, optional
         Further fields of the study, such as ``filters``, ``device_compatibility`` or ``project``.
     slots : int
