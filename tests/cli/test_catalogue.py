@@ -124,7 +124,7 @@ def test_a_line_on_a_rule_says_whether_it_guarantees_or_trades(call: Call) -> No
     assert found["e-process"] == [
         "guarantees",
         "beyond 004",
-        "Stop when the evidence for an option, against each rival, is beyond what luck allows.",
+        "Stop when the evidence for an option, against each rival, is beyond what chance allows.",
     ]
     assert found["fixed"] == [
         "trades",

@@ -143,7 +143,7 @@ def test_a_resumed_job_takes_more_money_and_no_other_question(folder: Path) -> N
     poor = [*ORDER, "--yes", "--pilot", "0"]
     poor[poor.index("--budget") + 1] = "0.0006"
     first = in_this_process(*poor)
-    assert "less than another answer may cost" in first.stdout
+    assert "does not cover another answer" in first.stdout
     other = in_this_process("label", "--resume", "--question", "Is it ham?")
     assert other.exit_code == 2
     assert "begun with 'Is it spam?'" in other.stderr

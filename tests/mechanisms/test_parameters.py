@@ -82,7 +82,7 @@ def test_a_price_above_the_highest_bid_is_refused_by_name() -> None:
     with pytest.raises(InvalidProblem) as caught:
         make(resampling(c_max="12.5"))
     assert str(caught.value) == (
-        "price of worker 'dev' is 13: it is his first bid, and c_max is 12.5"
+        "price of worker 'dev' is 13: it is their first bid, and c_max is 12.5"
     )
     assert caught.value.field == "price"
     make(resampling(c_max=13))

@@ -20,7 +20,7 @@ BAD = {
     ),
     "a worker without a price": (
         ("labels.csv", "--gold", "gold.csv", "--prices", "few.csv"),
-        "worker 'w2' of labels.csv has none; add a line for him",
+        "worker 'w2' of labels.csv has none; add a line for them",
     ),
     "a bad price": (("labels.csv", "--gold", "gold.csv", "--prices", "bad.csv"), "bad.csv, line 2"),
     "prices and workers": (

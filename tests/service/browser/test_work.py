@@ -261,7 +261,7 @@ def test_a_token_that_is_revoked_midway_ends_kindly(browser: Browser, site: Site
     identities.revoke(identities.tokens("revoked")[0].id, campaign="revoked")
     answer(browser, 1, "1")
     browser.shows("This link does not work", "h1")
-    assert "earned is kept" in browser.text()
+    assert "earnings are kept" in browser.text()
 
 
 def test_a_number_is_typed_wherever_the_focus_is(browser: Browser, site: Site) -> None:

@@ -115,7 +115,7 @@ def test_a_judge_becomes_a_worker_with_a_price_that_covers_every_task(service: S
     ("changes", "field", "said"),
     [
         ({"workers": [{"judge": "bog"}]}, "judge", "did you mean 'big'?"),
-        ({"content": None, "options": ["spam", "ham"]}, "content", "has to be told what is asked"),
+        ({"content": None, "options": ["spam", "ham"]}, "content", "needs to know the question"),
     ],
 )
 def test_what_no_judge_can_do_is_refused(
