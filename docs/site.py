@@ -30,7 +30,9 @@ def build(pages: Path, site: Path) -> str:
     command += ["--quiet", "--fail-on-warning", "--keep-going", "--jobs", "auto"]
     command += ["--doctree-dir", str(pages.parent / "doctrees"), str(pages), str(site)]
     done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
-    (site / ".buildinfo").unlink(missing_ok=True)
+    # What only Sphinx and the theme have a use for.
+    for name in (".buildinfo", "_static/webpack-macros.html"):
+        (site / name).unlink(missing_ok=True)
     return done.stderr if done.returncode else ""
 
 

@@ -128,12 +128,13 @@ def test_the_site_has_no_dead_link_and_loads_nothing_from_elsewhere(tmp_path: Pa
     wrong = []
     for page, links in pages.items():
         for link in links.leads + links.loads:
-            path, anchor = urldefrag(link)
-            if urlsplit(path).scheme:
+            whole, anchor = urldefrag(link)
+            if urlsplit(whole).scheme:
                 if link in links.loads:
                     wrong.append(f"{page.name} loads {link}")
                 continue
-            target = (page.parent / unquote(path)).resolve() if path else page
+            path = unquote(urlsplit(whole).path)
+            target = (page.parent / path).resolve() if path else page
             known = pages.get(target)
             if not target.exists() or (anchor and known and unquote(anchor) not in known.places):
                 wrong.append(f"{page.relative_to(site)} leads to {link}")
