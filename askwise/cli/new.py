@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.completing import completes
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
 from askwise.cli.outputs import extra
@@ -76,7 +77,9 @@ def new(
     pause_below: float | None = option(
         None, "SHARE", "Pause people whose accuracy on gold questions is surely below this."
     ),
-    policy: str = option("auto", "POLICY", "Decides who is asked next."),
+    policy: str = option(
+        "auto", "POLICY", "Decides who is asked next.", completion=completes("policies")
+    ),
     seed: int | None = option(None, "S", "Random seed."),
     name: str | None = option(None, "NAME", "Its name; by default as in the TOML, or the table's."),
     store: StoreUrl = DEFAULT_STORE,

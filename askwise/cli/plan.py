@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import campaign_plan, output
+from askwise.cli.completing import completes
 from askwise.cli.options import AsJson, Seed, option
 from askwise.cli.outputs import command_line, pages, progress, show_found
 from askwise.core.errors import InvalidParameter
@@ -68,10 +69,16 @@ def plan(
     ),
     questions: int | None = option(None, "N", "Of crowds: questions in the campaign; 100."),
     policy: str | None = option(
-        None, "LABEL", "Who is asked: NAME or NAME(KEY=VALUE); hem, of crowds virt-ucb."
+        None,
+        "LABEL",
+        "Who is asked: NAME or NAME(KEY=VALUE); hem, of crowds virt-ucb.",
+        completion=completes("policies"),
     ),
     rule: str | None = option(
-        None, "LABEL", "Of crowds: when to stop, NAME or NAME(KEY=VALUE), see rules; posterior."
+        None,
+        "LABEL",
+        "Of crowds: when to stop, NAME or NAME(KEY=VALUE), see rules; posterior.",
+        completion=completes("stopping"),
     ),
     horizon: int | None = option(
         None,

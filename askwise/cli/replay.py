@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
+from askwise.cli.completing import completes
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.outputs import command_line, pages, progress, show_found, spoken
 from askwise.core.registry import split_outside_brackets
@@ -18,7 +19,12 @@ def replay(
     labels: Path = argument("LABELS", "A table task,worker,label (CSV, JSON Lines, Parquet)."),
     gold: Path = option(..., "FILE", "A table task,label: what is right."),
     budget: str = option(..., "AMOUNT", "The most that may be spent."),
-    policy: str = option("hem", "LABEL", "Whom to try: NAME or NAME(KEY=VALUE); see policies."),
+    policy: str = option(
+        "hem",
+        "LABEL",
+        "Whom to try: NAME or NAME(KEY=VALUE); see policies.",
+        completion=completes("policies"),
+    ),
     against: str = option("bbta,random-pairs", "LABELS", "What to hold it against, with commas."),
     contexts: Path | None = option(None, "FILE", "A table task,context."),
     prices: Path | None = option(
@@ -31,7 +37,10 @@ def replay(
         0, "N", "Truths told at the start, of tasks drawn at random that are then not measured."
     ),
     stop: str | None = option(
-        None, "LABEL", "When a task is closed: a rule, NAME or NAME(KEY=VALUE); see rules."
+        None,
+        "LABEL",
+        "When a task is closed: a rule, NAME or NAME(KEY=VALUE); see rules.",
+        completion=completes("stopping"),
     ),
     duplicates: str = option(
         "drop", "drop|refuse", "Further answers of a worker to the same task."
