@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.completing import completes
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, argument, option
 from askwise.cli.outputs import (
@@ -60,6 +61,7 @@ def aggregate(
         "dawid-skene",
         "LABEL",
         "Aggregator: NAME or NAME(KEY=VALUE), see aggregators; or all, to compare them.",
+        completion=completes("aggregation"),
     ),
     settings: list[str] | None = option(
         None, "KEY=VALUE", "Set a parameter of the method (repeatable).", "--set"

@@ -41,7 +41,6 @@ from askwise.cli.warm import warm
 app = typer.Typer(
     name="askwise",
     cls=Frame,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.completing import completes
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, argument
 from askwise.core.catalogue import parameters_info
@@ -89,7 +90,7 @@ def commands_of(catalogue: Catalogue) -> typer.Typer:
     @app.command("show", help=catalogue.showing)
     def show_entry(
         context: typer.Context,
-        name: str = argument("NAME", f"The {catalogue.noun}."),
+        name: str = argument("NAME", f"The {catalogue.noun}.", completes(catalogue.registry)),
         as_json: AsJson = False,
     ) -> None:
         _show(catalogue, catalogue.describe(name), as_json or context.obj)

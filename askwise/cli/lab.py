@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.completing import completes
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, Seed, argument, option
@@ -31,7 +32,7 @@ class Backend(StrEnum):
     ray = auto()
 
 
-Name = Annotated[str, argument("NAME", "The experiment.")]
+Name = Annotated[str, argument("NAME", "The experiment.", completes("lab", "experiments"))]
 
 
 @app.callback(invoke_without_command=True)

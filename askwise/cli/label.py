@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.completing import completes
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import AsJson, option, switch
@@ -59,7 +60,12 @@ def label(
     ),
     by: list[str] | None = option(None, "WHO", "Person who audits (repeatable)."),
     escalate: bool = switch("--escalate", "Let auditors replace labels that can't be certified."),
-    policy: str = option("auto", "POLICY", "Policy that decides whom to ask next."),
+    policy: str = option(
+        "auto",
+        "POLICY",
+        "Policy that decides whom to ask next.",
+        completion=completes("policies"),
+    ),
     pilot: int | None = option(
         None, "N", "Items put to every judge first; 30 by default, 0 for none."
     ),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.completing import completes
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
 from askwise.cli.outputs import extra
@@ -76,7 +77,12 @@ def new(
     pause_below: float | None = option(
         None, "SHARE", "Pause people whose accuracy on gold questions is clearly below this."
     ),
-    policy: str = option("auto", "POLICY", "Policy that decides whom to ask next."),
+    policy: str = option(
+        "auto",
+        "POLICY",
+        "Policy that decides whom to ask next.",
+        completion=completes("policies"),
+    ),
     seed: int | None = option(None, "S", "Random seed."),
     name: str | None = option(
         None, "NAME", "Name of the campaign; by default as in the TOML file, or the table's name."

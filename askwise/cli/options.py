@@ -1,5 +1,6 @@
 """Arguments and options: how a command declares them, and those that several commands take."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -7,15 +8,28 @@ import typer
 DEFAULT_STORE = "sqlite:///askwise.sqlite"
 
 
-def argument(metavar: str, help: str) -> Any:
+Completion = Callable[[str], list[str]]
+"""What the shell may put in place of what is typed so far."""
+
+
+def argument(metavar: str, help: str, completion: Completion | None = None) -> Any:
     """An argument that must be given."""
-    return typer.Argument(metavar=metavar, help=help, show_default=False)
+    return typer.Argument(metavar=metavar, help=help, show_default=False, autocompletion=completion)
 
 
-def option(default: Any, metavar: str, help: str, *names: str) -> Any:
+def option(
+    default: Any, metavar: str, help: str, *names: str, completion: Completion | None = None
+) -> Any:
     """An option and its default (``...``: it must be given), named as its parameter by itself."""
     shown = default not in (None, "", ...)
-    return typer.Option(default, *names, metavar=metavar, help=help, show_default=shown)
+    return typer.Option(
+        default,
+        *names,
+        metavar=metavar,
+        help=help,
+        show_default=shown,
+        autocompletion=completion,
+    )
 
 
 def switch(name: str, help: str) -> Any:

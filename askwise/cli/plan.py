@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from askwise.cli import campaign_plan, output
+from askwise.cli.completing import completes
 from askwise.cli.options import AsJson, Seed, option
 from askwise.cli.outputs import command_line, pages, progress, show_found
 from askwise.core.errors import InvalidParameter
@@ -76,12 +77,16 @@ def plan(
         None, "N", "With --crowds: number of questions; 100 by default."
     ),
     policy: str | None = option(
-        None, "LABEL", "Policy: NAME or NAME(KEY=VALUE); by default hem, with --crowds virt-ucb."
+        None,
+        "LABEL",
+        "Policy: NAME or NAME(KEY=VALUE); by default hem, with --crowds virt-ucb.",
+        completion=completes("policies"),
     ),
     rule: str | None = option(
         None,
         "LABEL",
         "With --crowds: when to stop, NAME or NAME(KEY=VALUE), see rules; posterior by default.",
+        completion=completes("stopping"),
     ),
     horizon: int | None = option(
         None,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
+from askwise.cli.completing import completes
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.outputs import command_line, pages, progress, show_found, spoken
 from askwise.core.registry import split_outside_brackets
@@ -18,7 +19,12 @@ def replay(
     labels: Path = argument("LABELS", "A table task,worker,label (CSV, JSON Lines, Parquet)."),
     gold: Path = option(..., "FILE", "True labels: a table task,label."),
     budget: str = option(..., "AMOUNT", "The most that may be spent."),
-    policy: str = option("hem", "LABEL", "Policy to try: NAME or NAME(KEY=VALUE); see policies."),
+    policy: str = option(
+        "hem",
+        "LABEL",
+        "Policy to try: NAME or NAME(KEY=VALUE); see policies.",
+        completion=completes("policies"),
+    ),
     against: str = option(
         "bbta,random-pairs", "LABELS", "Policies to compare it with, comma-separated."
     ),
@@ -32,7 +38,12 @@ def replay(
     truths: int = option(
         0, "N", "Tasks, drawn at random, whose truth is told at the start; they are not measured."
     ),
-    stop: str | None = option(None, "LABEL", "Stopping rule: NAME or NAME(KEY=VALUE); see rules."),
+    stop: str | None = option(
+        None,
+        "LABEL",
+        "Stopping rule: NAME or NAME(KEY=VALUE); see rules.",
+        completion=completes("stopping"),
+    ),
     duplicates: str = option(
         "drop", "drop|refuse", "Repeated answers of a worker to the same task."
     ),

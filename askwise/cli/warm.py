@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 from askwise.cli import output
+from askwise.cli.completing import completes
 from askwise.cli.options import AsJson, argument
 from askwise.cli.outputs import progress
 
@@ -16,6 +17,7 @@ def warm(
             "[POLICY]...",
             "NAME or NAME(KEY=VALUE), see policies; all of them, with rules and aggregators, by "
             "default.",
+            completes("policies"),
         ),
     ] = None,
     as_json: AsJson = False,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from askwise.figures.clock import DAY, MINUTE, clock_ticks, moment
-from askwise.figures.looks import add_legend, compact
+from askwise.figures.looks import ACCENT, add_legend, compact
 from askwise.figures.svg import PAGE_INK
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ Numbers = npt.NDArray[Any]
 WIDTH = 440
 """Of every chart, in units."""
 
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#808080"
+BLUE, ORANGE, GREY = ACCENT, "#D55E00", "#808080"
 
 CHART_SETTINGS = {
     **dict.fromkeys(("font.size", "legend.fontsize", "axes.labelsize"), 13),

@@ -13,9 +13,9 @@ import re
 import textwrap
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from askwise.core.errors import InvalidParameter
@@ -26,11 +26,18 @@ if TYPE_CHECKING:
 INK = "#222222"
 """Text, error bars and bounds."""
 
+ACCENT = "#0072B2"
+"""What a picture is about: the policy that is recommended, tried or ours. Nothing else has it."""
+
 COLOURS = (
-    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"),
-    *("#56B4E9", "#882255", "#332288", "#8A8A2B", "#707070"),
+    *("#8C5A2B", "#D55E00", "#009E73", "#CC79A7", "#E69F00"),
+    *("#17A2A2", "#882255", "#6A4FA3", "#8A8A2B", "#707070"),
 )
-"""Okabe and Ito's palette without its yellow, which vanishes on white, and with dark tones."""
+"""Okabe and Ito's palette without its blues, which are the accent's, and without its yellow, which
+vanishes on white; with dark tones."""
+
+MUTING = 0.35
+"""How far the colours of others are drawn towards grey, beside what has the accent."""
 
 OPTIMUM = "optimum"
 """The series drawn in black, which no policy gets."""
@@ -84,7 +91,7 @@ class Style:
         """Arguments of a line."""
         return {
             "color": self.colour,
-            "linestyle": "-" if bold else self.line,
+            "linestyle": self.line,
             "linewidth": 2.8 if bold else 1.3,
             "marker": self.marker,
             "markersize": 7.5 if bold else 5.5,
@@ -160,6 +167,43 @@ def styles_of(names: Iterable[str]) -> dict[str, Style]:
         ink = (*COLOURS, "#000000")[colour]
         looks[label] = Style(ink, MARKERS[marker], LINES[line], HATCHES[marker])
     return looks
+
+
+def accented(names: Iterable[str], about: Collection[str]) -> dict[str, Style]:
+    """Looks where some series are what the picture is about: these alone have the accent.
+
+    The first of them is a plain line, and the others are muted. Without such series, looks are
+    as `styles_of` gives them.
+
+    Examples
+    --------
+    >>> looks = accented(["hem", "uniform"], ["hem"])
+    >>> looks["hem"].colour == ACCENT, looks["uniform"].colour == ACCENT
+    (True, False)
+    """
+    names = list(dict.fromkeys(names))
+    looks = styles_of(names)
+    ours = [name for name in names if name in about]
+    if not ours:
+        return looks
+    for at, name in enumerate(ours):
+        looks[name] = replace(looks[name], colour=ACCENT, line=LINES[at % len(LINES)])
+    return {
+        name: look if name in ours else replace(look, colour=muted(look.colour))
+        for name, look in looks.items()
+    }
+
+
+def muted(colour: str, towards: str = "#8b919a") -> str:
+    """A colour on its way to grey.
+
+    Examples
+    --------
+    >>> muted("#8b919a")
+    '#8b919a'
+    """
+    parts = ((int(each[at : at + 2], 16) for each in (colour, towards)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(own + MUTING * (grey - own)):02x}" for own, grey in parts)
 
 
 def as_text(name: str, width: int) -> str:

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from askwise.figures.looks import load_matplotlib, settings
-from askwise.figures.svg import element, render_svg
+from askwise.figures.svg import element, render_svg, themed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,6 +33,8 @@ def _picture() -> Any:
         def _repr_html_(self) -> str:
             with settings():
                 drawn = render_svg(self)
-            return f'<div style="max-width: 56em">{element(drawn, self.get_suptitle())}</div>'
+            return (
+                f'<div style="max-width: 56em">{element(themed(drawn), self.get_suptitle())}</div>'
+            )
 
     return Picture

@@ -28,14 +28,20 @@ from askwise.figures.looks import (
 )
 from askwise.figures.picture import new_figure
 from askwise.figures.rows import ReferenceRow, Row, refuse, source_of
-from askwise.figures.svg import element, render, render_svg
+from askwise.figures.svg import element, render, render_svg, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_WIDTH = 9.0
-"""Inches; at 100 pixels an inch the figure is 900 wide and its text about 13 high."""
+_WIDTH = 6.0
+"""Inches: on a phone, 390 pixels wide, its text is then 9 pixels high."""
+
+_LABEL_WIDTH = 18
+"""Characters of a label at the end of a line."""
+
+_LABEL_STEP = 0.052
+"""The height of a line of such labels, as a share of the axes."""
 
 _AnyRow = TypeVar("_AnyRow", bound=Row)
 
@@ -75,7 +81,7 @@ def draw(
         axis; the legend says so if none of it is in sight. Over bars, references to a series
         are hollow markers and all others dashed lines. Rows of other metrics are left out.
     highlight : collection of str, optional
-        Series to draw bolder, such as policies that go beyond the paper.
+        Series to draw bolder and in the accent's colour, such as policies that go beyond the paper.
     """
     rows = [row for row in results_rows if row.metric == metric]
     references = [row for row in reference or () if row.metric == metric]
@@ -99,7 +105,7 @@ def save(figure: Figure, directory: str | Path, stem: str = "figure") -> tuple[P
     """Write ``<stem>.png`` (150 dots an inch) and ``<stem>.svg`` (text as text)."""
     directory = Path(directory)
     with settings():
-        png, svg = render(figure, "png", {"Software": None}, 150), render_svg(figure)
+        png, svg = render(figure, "png", {"Software": None}, 150), themed(render_svg(figure))
     where = directory / f"{stem}.png", directory / f"{stem}.svg"
     return write_atomic(where[0], png), write_atomic(where[1], svg)
 
@@ -117,7 +123,7 @@ def svg_text(figure: Figure) -> str:
     name that screen readers say.
     """
     with settings():
-        drawn = render_svg(figure)
+        drawn = themed(render_svg(figure))
     return element(drawn, figure.get_suptitle())
 
 
@@ -140,20 +146,25 @@ class _Sketch:
         self.series = list(dict.fromkeys(row.series for row in rows))
         foreign = (row.series for row in references if row.series not in self.series)
         self.foreign = list(dict.fromkeys(foreign))
-        self.looks = looks.styles_of(self.foreign) | looks.styles_of(self.series)
+        self.looks = looks.styles_of(self.foreign)
+        self.looks |= looks.accented(self.series, self.highlight)
+        self.direct = False
         self.xs = sorted({row.x for row in rows})
         inside = {row.series for row in references if self._in_sight(row)}
         self.hidden = {row.series for row in references} - inside
 
     def lines(self) -> Figure:
-        columns = min(len(self.panels), 2 if len(self.panels) <= 4 else 3)
-        figure, axes = self._grid(columns, len(self.panels), 3.0 if columns > 1 else 4.2)
+        columns = min(len(self.panels), 2)
+        self.direct = self._labels_fit()
+        figure, axes = self._grid(columns, len(self.panels), 2.5 if columns > 1 else 3.8)
         for panel, ax in zip(self.panels, axes, strict=True):
             for at, name in enumerate(self.series):
                 self._line(ax, _of(self.rows, panel, name), name, at)
             for name in dict.fromkeys(row.series for row in self.references):
                 self._reference_line(ax, _of(self.references, panel, name), name)
             self._finish_lines(ax, panel)
+            if self.direct:
+                self._label_ends(ax)
             _head(ax, panel, columns)
         _level(axes)
         return self._finish(figure, axes, bars=False)
@@ -162,12 +173,13 @@ class _Sketch:
         peaks = [max(abs(row.mean) for row in self.rows if row.x == x) for x in self.xs]
         apart = 1 < len(self.xs) <= 6 and max(peaks) > 8 * min(peaks)
         groups = [[x] for x in self.xs] if apart else [self.xs]
-        figure, axes = self._grid(len(groups), len(groups) * len(self.panels), 3.6)
+        columns = len(groups) if len(groups) <= 3 else math.ceil(len(groups) / 2)
+        figure, axes = self._grid(columns, len(groups) * len(self.panels), 3.2)
         for at, ax in enumerate(axes):
             panel, xs = self.panels[at // len(groups)], groups[at % len(groups)]
             self._group(ax, panel, xs)
             if at % len(groups) == 0:
-                _head(ax, panel, len(groups))
+                _head(ax, panel, columns)
         return self._finish(figure, axes, bars=True)
 
     def _grid(self, columns: int, count: int, height: float) -> tuple[Figure, list[Axes]]:
@@ -175,7 +187,7 @@ class _Sketch:
         legend = 0.21 * math.ceil(len(self._legend_names()) / self._legend_columns())
         figure = new_figure(_WIDTH, down * height + legend + 0.9)
         look = {"x": 0.012, "ha": "left", "weight": "bold", "size": 12, "parse_math": False}
-        figure.suptitle(as_text(self.title, 80), **look)
+        figure.suptitle(as_text(self.title, 56), **look)
         return figure, [figure.add_subplot(down, columns, at + 1) for at in range(count)]
 
     def _line(self, ax: Axes, rows: Sequence[Row], name: str, at: int) -> None:
@@ -268,11 +280,11 @@ class _Sketch:
         ax.yaxis.set_major_formatter(compact(max(map(abs, ax.get_ylim()))))
 
     def _finish(self, figure: Figure, axes: Sequence[Axes], *, bars: bool) -> Figure:
-        below = as_text(self.x_label, 90)
+        below = as_text(self.x_label, 60)
         # Matplotlib would put the label of the figure over the legend; so the last axes keep
         # room for it and it is written there, in the middle.
         room = axes[-1].set_xlabel("\n".join(" " for _ in below.split("\n")))
-        beside = figure.supylabel(as_text(self.y_label, 60), size=10, parse_math=False)
+        beside = figure.supylabel(as_text(self.y_label, 44), size=10, parse_math=False)
         self._legend(figure, bars=bars)
         lay_out(figure)
         boxes = [ax.get_position() for ax in axes]
@@ -287,7 +299,7 @@ class _Sketch:
         from matplotlib.patches import Patch
 
         handles: list[Any] = []
-        for name in self.series:
+        for name in self._in_legend():
             look, bold = self.looks[name], name in self.highlight
             swatch = Patch(**look.brush(bold=bold))
             handles.append(swatch if bars else Line2D([], [], **look.pen(bold=bold)))
@@ -297,9 +309,11 @@ class _Sketch:
             pens.append(dashed(INK, number) if lines else ring(self.looks[name].marker, INK))
         pens += [ring("o", INK) if style == "points" else dashed(INK) for style in self._echoes()]
         handles += [Line2D([], [], **pen) for pen in pens]
+        if not handles:
+            return
         where = {"loc": "outside lower center", "ncols": self._legend_columns()}
         texts = looks.add_legend(figure, handles, self._legend_names(), **where)
-        for text, name in zip(texts, self.series, strict=False):
+        for text, name in zip(texts, self._in_legend(), strict=False):
             text.set_fontweight("bold" if name in self.highlight else "normal")
 
     def _echoes(self) -> list[str]:
@@ -309,13 +323,52 @@ class _Sketch:
     def _legend_names(self) -> list[str]:
         whose = source_of(self.references)
         said = {"points": f"hollow: {whose}'s values", "line": f"dashed: {whose}'s curves"}
-        names = list(self.series)
+        names = self._in_legend()
         names += [name + " (off the scale)" * (name in self.hidden) for name in self.foreign]
-        return [as_text(name, 60) for name in names] + [said[style] for style in self._echoes()]
+        return [as_text(name, 44) for name in names] + [said[style] for style in self._echoes()]
 
     def _legend_columns(self) -> int:
-        longest = max(len(line) for name in self._legend_names() for line in name.split("\n"))
-        return max(1, min(4, int(125 / (longest + 8))))
+        lengths = (len(line) for name in self._legend_names() for line in name.split("\n"))
+        return max(1, min(4, int(84 / (max(lengths, default=0) + 8))))
+
+    def _in_legend(self) -> list[str]:
+        """Series that a legend names: all, unless each has its name at its line."""
+        return [] if self.direct else list(self.series)
+
+    def _labels_fit(self) -> bool:
+        """Whether every line can have its name at its end: they end together and leave room."""
+        if len(self.panels) > 1 or len(self.series) < 2:
+            return False
+        ends = {max(row.x for row in self.rows if row.series == name) for name in self.series}
+        names = [as_text(name, _LABEL_WIDTH).split("\n") for name in self.series]
+        short = all(len(line) <= _LABEL_WIDTH + 3 for lines in names for line in lines)
+        return len(ends) == 1 and short and sum(map(len, names)) * _LABEL_STEP <= 1
+
+    def _label_ends(self, ax: Axes) -> None:
+        """Write the name of each series beside the right end of its line, none over another."""
+        end = self.xs[-1]
+        (last,) = self.panels
+        height = (ax.transData + ax.transAxes.inverted()).transform
+        found = {
+            name: float(height((end, _of(self.rows, last, name)[-1].mean))[1])
+            for name in self.series
+        }
+        texts = {name: as_text(name, _LABEL_WIDTH) for name in self.series}
+        sizes = {name: (text.count("\n") + 1) * _LABEL_STEP for name, text in texts.items()}
+        for name, place in _apart(found, sizes).items():
+            ax.annotate(
+                texts[name],
+                (1.0, place),
+                (7, 0),
+                xycoords="axes fraction",
+                textcoords="offset points",
+                va="center",
+                color=self.looks[name].colour,
+                fontsize=9,
+                fontweight="bold" if name in self.highlight else "normal",
+                parse_math=False,
+                annotation_clip=False,
+            )
 
 
 def _above_0(
@@ -352,6 +405,35 @@ def _spans(rows: Sequence[Row]) -> list[list[float]]:
     return [below, [max(0.0, row.ci_high - row.mean) for row in rows]]
 
 
+def _apart(wanted: dict[str, float], sizes: dict[str, float]) -> dict[str, float]:
+    """Places from 0 to 1 near those wanted, so that none of these sizes overlap.
+
+    Those that touch form a block around the mean of what they want (pool adjacent violators).
+
+    Examples
+    --------
+    >>> _apart({"a": 0.5, "b": 0.5}, {"a": 0.1, "b": 0.1})
+    {'a': 0.45, 'b': 0.55}
+    """
+    blocks: list[tuple[float, float, list[str]]] = []
+    for name in sorted(wanted, key=lambda each: (wanted[each], each)):
+        middle, size, names = wanted[name], sizes[name], [name]
+        middle = min(max(middle, size / 2), 1 - size / 2)
+        while blocks and blocks[-1][0] + blocks[-1][1] / 2 > middle - size / 2:
+            below, low, others = blocks.pop()
+            middle = (below * low + middle * size) / (low + size)
+            size, names = low + size, [*others, *names]
+            middle = min(max(middle, size / 2), 1 - size / 2)
+        blocks.append((middle, size, names))
+    places = {}
+    for middle, size, names in blocks:
+        at = middle - size / 2
+        for name in names:
+            places[name] = round(at + sizes[name] / 2, 6)
+            at += sizes[name]
+    return places
+
+
 def _level(axes: Sequence[Axes]) -> None:
     """One vertical scale for panels of similar height, so that they compare at a glance."""
     limits = [ax.get_ylim() for ax in axes]
@@ -363,4 +445,4 @@ def _level(axes: Sequence[Axes]) -> None:
 
 def _head(ax: Axes, panel: str, columns: int) -> None:
     if panel:
-        ax.set_title(as_text(panel, 78 // columns), loc="left", parse_math=False)
+        ax.set_title(as_text(panel, 56 // columns), loc="left", parse_math=False)

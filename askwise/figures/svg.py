@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import hashlib
 import html
 import io
@@ -10,6 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_INLINE = re.compile(r"\b(fill|stroke|stop-color): (#[0-9a-f]{6})\b")
+
+_DARK = {
+    **{"#ffffff": "#1d2024", "#dddddd": "#3b4047", "#555555": "#a9aeb4"},
+    **{"#222222": "#e4e3e0", "#000000": "#ffffff"},
+}
+"""Paper, grid, axes, text and bounds on dark ground."""
 
 PAGE_INK = "#010203"
 """A colour that nobody draws in: `bare` makes it the page's own colour of text."""
@@ -30,6 +39,43 @@ def render(figure: Figure, form: str, metadata: dict[str, Any], dpi: int) -> byt
 def render_svg(figure: Figure) -> bytes:
     """The figure as an SVG that tells neither when nor by whom it was made."""
     return render(figure, "svg", {"Date": None, "Creator": None}, 72)
+
+
+def themed(svg: bytes) -> bytes:
+    """An SVG whose colours follow the reader's choice of light or dark.
+
+    Every colour stays where it is and is followed by a variable that has another value on dark
+    ground: programs that know no variables show the light one.
+    """
+    text = svg.decode()
+    tags = "".join(_TAG.findall(text))
+    colours = sorted({colour for _, colour in _INLINE.findall(tags)})
+
+    def variable(found: re.Match[str]) -> str:
+        what, colour = found.groups()
+        return f"{what}: {colour}; {what}: var(--on-dark-{colour[1:]}, {colour})"
+
+    values = "".join(f"--on-dark-{each[1:]}: {on_dark(each)}; " for each in colours)
+    style = f"@media (prefers-color-scheme: dark) {{ svg {{ {values}}} }}"
+    # Only inside tags: a label may well contain what looks like a colour.
+    text = _TAG.sub(lambda tag: _INLINE.sub(variable, tag.group()), text)
+    return text.replace("</style>", f"{style}</style>", 1).encode()
+
+
+def on_dark(colour: str) -> str:
+    """What a colour becomes on dark ground: light enough to be read there.
+
+    Examples
+    --------
+    >>> on_dark("#222222"), on_dark("#0072b2")
+    ('#e4e3e0', '#4bb8f7')
+    """
+    if colour in _DARK:
+        return _DARK[colour]
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    hue, light, full = colorsys.rgb_to_hls(red, green, blue)
+    lighter = colorsys.hls_to_rgb(hue, max(light, 0.63), min(full, 0.92))
+    return "#" + "".join(f"{round(255 * each):02x}" for each in lighter)
 
 
 def element(svg: bytes, name: str) -> str:

@@ -175,15 +175,37 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
     """Write results.csv, results.json, figure.png, figure.svg and report.html; returns the page."""
     directory = out / experiment.name
     directory.mkdir(parents=True, exist_ok=True)
-    names = {row.series: row.series.split("(")[0] for row in results.rows}
-    highlight = [label for label, name in names.items() if name in experiment.ours]
     # What was computed is kept, also where something can't be drawn.
     results.write_csv(directory / "results.csv")
     results.write_json(directory / "results.json")
     paper = list(experiment.paper_rows())
-    notes = [*results.failures]
+    drawn, undrawn = draw(experiment, results, directory)
+    return report.write_report(
+        directory,
+        results,
+        title=experiment.title,
+        summary=experiment.summary,
+        figures=drawn,
+        paper_rows=paper or None,
+        differences=[*results.failures, *undrawn, *experiment.differences(results.rows)],
+        command=command,
+        x_label=experiment.x_label,
+    )
+
+
+def draw(
+    experiment: Experiment, results: Results, directory: Path
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """Draw the figures of an experiment from its rows, which may have been kept for years.
+
+    Returns captions and pictures for a page, and what to say of those that can't be drawn.
+    """
+    names = {row.series: row.series.split("(")[0] for row in results.rows}
+    highlight = [label for label, name in names.items() if name in experiment.ours]
+    paper = list(experiment.paper_rows())
     measured = {row.metric for row in results.rows}
     drawn: list[tuple[str, str]] = []
+    undrawn: list[str] = []
     for number, wanted in enumerate(experiment.figures):
         if number > 0 and wanted.metric not in measured:
             # Such as errors among tasks called done, where no policy says which are.
@@ -201,20 +223,10 @@ def write(experiment: Experiment, results: Results, out: Path, command: str) -> 
                 **how,
             )
         except Exception as error:
-            notes.append(f"The figure of {wanted.metric} can't be drawn ({_reason(error)}).")
+            undrawn.append(f"The figure of {wanted.metric} can't be drawn ({_reason(error)}).")
         else:
             drawn.append(figure)
-    return report.write_report(
-        directory,
-        results,
-        title=experiment.title,
-        summary=experiment.summary,
-        figures=drawn,
-        paper_rows=paper or None,
-        differences=[*notes, *experiment.differences(results.rows)],
-        command=command,
-        x_label=experiment.x_label,
-    )
+    return drawn, undrawn
 
 
 def _reference(

@@ -141,6 +141,12 @@ def _as_seen(raw: bytes) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
 
 
+def without_progress(said: str) -> str:
+    """What is on stderr but for lines on what is going on, which come if a machine is slow."""
+    lines = r"(?m)^(?:[^\n]*: \d+ of \d+|read [^\n]* labels of [^\n]*|aggregating[^\n]*)\n"
+    return re.sub(lines, "", said)
+
+
 def content(store: Path) -> list[str]:
     """Everything a store holds, as text: equal if nothing was changed."""
     if not store.exists():

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("matplotlib")
 
@@ -15,7 +19,9 @@ from matplotlib.colors import same_color
 
 from askwise.core.errors import InvalidParameter
 from askwise.figures import ReferenceRow, Row, draw, save, svg_text
-from askwise.figures.looks import compact, spread, styles_of
+from askwise.figures.looks import ACCENT, COLOURS, accented, compact, spread, styles_of
+from askwise.figures.plots import _apart
+from askwise.figures.svg import on_dark
 
 NAMES = [
     "bounded-epsilon-first(epsilon=0.15)",
@@ -117,13 +123,64 @@ def test_each_panel_is_a_subplot_and_there_is_one_legend_below_them() -> None:
     assert legend.get_window_extent().x1 <= figure.bbox.width
 
 
-def test_highlighted_series_are_bolder() -> None:
-    figure = drawn(rows_of(["uniform", "random"]), highlight=["random"])
+@pytest.mark.parametrize("panels", [("",), ("A", "B")], ids=["labels", "legend"])
+def test_highlighted_series_are_bolder_and_alone_have_the_accent(panels: tuple[str, ...]) -> None:
+    figure = drawn(rows_of(["uniform", "random"], panels), highlight=["random"])
     plain, bold = figure.axes[0].lines
     assert bold.get_linewidth() > 2 * plain.get_linewidth()
     assert bold.get_zorder() > plain.get_zorder()
-    weights = [text.get_fontweight() for text in figure.legends[0].get_texts()]
-    assert weights == ["normal", "bold"]
+    assert same_color(bold.get_color(), ACCENT)
+    assert not same_color(plain.get_color(), ACCENT)
+    named = figure.axes[0].texts if len(panels) == 1 else figure.legends[0].get_texts()
+    weights = {text.get_text(): text.get_fontweight() for text in named}
+    assert weights == {"uniform": "normal", "random": "bold"}
+
+
+def test_no_other_series_has_the_accent() -> None:
+    looks = accented(NAMES, ["thompson-knapsack", "knowledge-gradient"])
+    ours = [name for name in NAMES if looks[name].colour == ACCENT]
+    assert ours == ["thompson-knapsack", "knowledge-gradient"]
+    assert looks[ours[0]].line != looks[ours[1]].line
+    assert ACCENT not in COLOURS
+
+
+def test_lines_of_one_panel_have_their_names_at_their_ends() -> None:
+    figure = drawn(rows_of(["uniform", "random", "trialsourcing"], scale=0.001))
+    (ax,) = figure.axes
+    assert figure.legends == []
+    assert {text.get_text() for text in ax.texts} == {"uniform", "random", "trialsourcing"}
+    boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
+    assert all(low.y1 <= high.y0 + 1 for low, high in pairwise(boxes))
+    assert all(ax.bbox.x1 < box.x0 and box.x1 <= figure.bbox.width for box in boxes)
+
+
+def test_lines_that_end_apart_have_a_legend() -> None:
+    rows = [row for row in rows_of(["uniform", "random"]) if (row.series, row.x) != ("random", 100)]
+    figure = drawn(rows)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["uniform", "random"]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.sampled_from([0.02, 0.05, 0.1])), min_size=1, max_size=9)
+)
+def test_labels_never_overlap_and_stay_beside_the_axes(wanted: list[tuple[float, float]]) -> None:
+    sizes = {str(at): size for at, (_, size) in enumerate(wanted)}
+    places = _apart({str(at): place for at, (place, _) in enumerate(wanted)}, sizes)
+    spans = sorted(
+        (places[name] - size / 2, places[name] + size / 2) for name, size in sizes.items()
+    )
+    assert all(low[1] <= high[0] + 1e-5 for low, high in pairwise(spans))
+    assert spans[0][0] >= -1e-5
+    assert spans[-1][1] <= 1 + 1e-5
+
+
+def test_a_picture_has_other_colours_on_dark_ground_and_keeps_its_words() -> None:
+    text = svg_text(drawn(rows_of(["fill: #222222", "b"]), highlight=["b"]))
+    assert "prefers-color-scheme: dark" in text
+    assert "fill: #222222; fill: var(--on-dark-222222, #222222)" in text
+    assert ">fill: #222222</text>" in text
+    for colour in re.findall(r"--on-dark-([0-9a-f]{6}):", text):
+        assert on_dark(f"#{colour}") in text
 
 
 def test_values_of_the_paper_are_hollow_and_bounds_are_dashed() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from askwise.cli import outputs
+from askwise.cli.outputs import EVERY
 from tests.cli import helpers
 from tests.cli.replay.sheets import GOLD, QUICK, SHEET, TOLD, write
 
@@ -155,4 +156,4 @@ def test_a_step_that_takes_long_is_named_again_and_again(
 
 
 def test_lines_come_every_few_seconds() -> None:
-    assert outputs.EVERY < 5
+    assert EVERY < 5
