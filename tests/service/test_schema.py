@@ -95,17 +95,17 @@ def run(
 @pytest.mark.filterwarnings("ignore:Do not use the `random` module")  # Schemathesis does
 def test_the_description_promises_what_the_service_does(app: Application, store: Store) -> None:
     key, _ = Identities(store).issue("owner", "tester")
-    # Values at the edges of its schema for every fifth operation: the slow suite has them all.
+    # Values at the edges of its schema for every fifteenth operation: the slow suite has them all.
     operations = [
         operation["operationId"]
         for methods in app.openapi()["paths"].values()
         for operation in methods.values()
     ]
-    briefly = [each for at, each in enumerate(operations) if at % 5]
+    briefly = [each for at, each in enumerate(operations) if at % 15]
     replies, idle = run(app, key, 2, ("examples", "coverage", "fuzzing"), briefly)
     assert idle <= {"max_response_time"}  # there is no limit
     # Nothing was hit that a tester without imagination would not reach.
-    assert sum(replies.values()) > 400
+    assert sum(replies.values()) > 200
     assert {200, 201, 401, 404, 405, 409, 415, 422} <= set(replies)
     assert all(status < 500 for status in replies)
 
