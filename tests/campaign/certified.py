@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from askwise import Campaign, Done, Wait, Worker
+from askwise.core.events import Event, Kind
 
 VET = Worker("vet", "0.5", trusted=True)
 JUDGES = [Worker("j1", "0.01"), Worker("j2", "0.01"), Worker("j3", "0.02")]
@@ -53,3 +54,20 @@ def run(
         choice = campaign.ask(limit)
         if isinstance(choice, Wait | Done):
             return choice
+
+
+MORE = [f"u{at}" for at in range(40)]
+
+
+def of_kind(log: list[Event], kind: Kind) -> list[Event]:
+    """The events of a kind."""
+    return [event for event in log if event.kind == kind]
+
+
+def drawn_labels(log: list[Event]) -> dict[str, tuple[str, float]]:
+    """Labels and scores as they are on record."""
+    (drawn,) = of_kind(log, Kind.DRAWN)
+    assert drawn.draw is not None
+    closed = {event.task: event.value for event in of_kind(log, Kind.CLOSED)}
+    scores = zip(drawn.draw["tasks"], drawn.draw["scores"], strict=True)
+    return {task: (str(closed[task]), score) for task, score in scores}

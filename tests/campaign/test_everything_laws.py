@@ -8,10 +8,9 @@ from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from askwise import Campaign, Worker
-from askwise.campaign import cached, loading
 from askwise.campaign.folding import fold_long
 from askwise.campaign.forgetting import forget_worker
 from askwise.campaign.revisions import changes_in, substitutes
@@ -27,8 +26,8 @@ from askwise.store import MemoryStore
 from askwise.store.backup import file as backups
 from askwise.testing.referee import Referee
 from askwise.testing.sessions import spec_of_campaign
+from tests.campaign.machines import CampaignMachine
 
-LEASE = 10.0
 SCREENING = {"qualify": 5, "pass_share": 0.6, "rate": 0.5, "warn_below": 0.9, "pause_below": 0.8}
 CERTIFY = {"error": 0.4, "confidence": 0.6, "by": ["vet"], "share": 0.5}
 TERMS: dict[str, dict[str, Any]] = {
@@ -45,36 +44,23 @@ which = st.integers(0, 99)
 says = st.sampled_from(("no", "yes"))
 
 
-class Everything(RuleBasedStateMachine):
+class Everything(CampaignMachine):
     """A campaign on which all verbs are called, with a referee who follows its log."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.usual = cached.FIRST_SNAPSHOT, loading.APART
-        cached.FIRST_SNAPSHOT, loading.APART = 8, 3
-        self.campaign: Campaign | None = None
 
     @initialize(terms=st.sampled_from([*TERMS]), budget=st.sampled_from((16, 60)))
     def begin(self, terms: str, budget: int) -> None:
-        self.now, self.store = 1000.0, MemoryStore()
         self.people, self.tasks, self.made = [*PEOPLE], [*GOLD, *TASKS], 0
-        self.known: list[str] = []
         self.gone: list[str] = []
         vet = [Worker("vet", 2, trusted=True)] if "certify" in TERMS[terms] else []
-        self.campaign = Campaign.create(
+        campaign = self.create(
             workers=[*(Worker(one, 1, kind="person") for one in PEOPLE), *vet],
             tasks=self.tasks,
             options=["no", "yes"],
             budget=budget,
-            lease=LEASE,
-            seed=1,
-            clock=lambda: self.now,
-            store=self.store,
-            name="cats",
             **TERMS[terms],
         )
         if "screening" in TERMS[terms]:
-            self.campaign.truths(dict.fromkeys(GOLD, "yes"))
+            campaign.truths(dict.fromkeys(GOLD, "yes"))
         self._follow()
 
     # Work.
@@ -122,10 +108,6 @@ class Everything(RuleBasedStateMachine):
     @rule(at=which)
     def withdraw(self, at: int) -> None:
         self._do("withdraw", self._out(at), "It was a slip.")
-
-    @rule(seconds=st.sampled_from((1.0, 11.0)))
-    def wait(self, seconds: float) -> None:
-        self.now += seconds
 
     # What the requester does.
 
@@ -190,11 +172,7 @@ class Everything(RuleBasedStateMachine):
         )
         assert sum(answer.count for answer in fresh) == campaign.status().answers
 
-    def teardown(self) -> None:
-        cached.FIRST_SNAPSHOT, loading.APART = self.usual
-        if self.campaign is None:
-            return
-        campaign = self.campaign
+    def check_end(self, campaign: Campaign) -> None:
         self._check_folds(campaign)
         self._check_views(campaign)
         self._check_copies(campaign)

@@ -107,13 +107,12 @@ def test_help_is_given_where_no_command_is(program: Program, call: Callable[...,
 def test_exit_codes_tell_a_batch_from_wait_done_and_error(
     shop: str, program: Program, call: Callable[..., Result]
 ) -> None:
-    assert program("ask", shop).returncode == 0
+    call("ask", shop, code=0)
     call("pause", shop)
     waiting = program("ask", shop)
     assert (waiting.returncode, waiting.stdout) == (3, "wait: resume\n")
     call("stop", shop)
-    done = program("ask", shop)
-    assert (done.returncode, done.stdout) == (4, "done: stopped\n")
+    assert call("ask", shop, code=4).stdout == "done: stopped\n"
     wrong = program("ask", "nobody")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert wrong.stderr == "error: campaign 'nobody' is not known: known: shop\n"

@@ -53,12 +53,13 @@ def run(
     phases: Sequence[str],
     undecided: Sequence[str],
     briefly: Sequence[str] = (),
+    by_example: Sequence[str] = (),
 ) -> tuple[Counter[int], set[str]]:
     """Let Schemathesis try; fails with what it found.
 
     Counts the replies by status, and names the checks that looked at them. Whether data are
     accepted is not asked of the ``undecided`` operations; of the ones to be tried ``briefly`` not
-    every value at the edge of a schema is.
+    every value at the edge of a schema is, and ``by_example`` only the values of the description.
     """
     every = ("examples", "coverage", "fuzzing", "stateful")
     project = {
@@ -71,14 +72,15 @@ def run(
                 "checks": {"positive_data_acceptance": {"enabled": False}},
             },
             *(
-                [
-                    {
-                        "include-operation-id": list(briefly),
-                        "phases": {"coverage": {"enabled": False}},
-                    }
-                ]
-                if briefly
-                else []
+                {
+                    "include-operation-id": list(named),
+                    "phases": {phase: {"enabled": False} for phase in left_out},
+                }
+                for named, left_out in (
+                    (briefly, ("coverage",)),
+                    (by_example, ("coverage", "fuzzing")),
+                )
+                if named
             ),
         ],
     }

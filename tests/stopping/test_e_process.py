@@ -328,6 +328,7 @@ def test_the_walk_is_the_rules(options: int) -> None:
     assert said == {None, 0, 1}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("delta", [0.05, 0.2])
 @pytest.mark.parametrize(
     "probabilities",
@@ -345,6 +346,7 @@ def test_it_names_a_wrong_option_at_most_with_delta_in_the_worst_cases(
     assert (delta / 4 if len(probabilities) == 2 else 0) < ended[1:].sum() <= delta
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("delta", [0.05, 0.1])
 @pytest.mark.parametrize(
     ("probabilities", "wrong"),
@@ -399,6 +401,7 @@ def test_no_order_of_asking_two_crowds_makes_it_err_more(delta: float, ties: boo
     assert 0 < chance[0, 0, 0, 0] <= delta
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "responses",
     [((1 / 3, 1 / 3, 1 / 3),) * 2, ((0.45, 0.45, 0.1), (0.4, 0.4, 0.2))],

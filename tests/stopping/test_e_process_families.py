@@ -145,6 +145,7 @@ def questions(workers: list[Worker], tasks: int, policy: str = "virt-ucb") -> Ca
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("family", ["one", "each", "none"])
 def test_three_deterministic_models_are_not_confident(family: str) -> None:
     rng = np.random.default_rng(11)
@@ -165,6 +166,7 @@ def test_three_independent_crowds_close_confident_and_right() -> None:
     assert within(errors, confident, 0.05)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kind", ["model", "crowd"])
 def test_a_family_whose_members_copy_one_another_is_not_confident(kind: Any) -> None:
     rng = np.random.default_rng(13)

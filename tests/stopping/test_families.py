@@ -43,6 +43,7 @@ TWO = st.lists(st.tuples(st.sampled_from(CREW), st.sampled_from("xy")), min_size
 # Nothing changes where nothing is said.
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("label", LABELS)
 @given(TWO)
 def test_crowds_without_a_family_are_judged_as_if_nothing_were_said(label: str, said: Said) -> None:

@@ -18,6 +18,7 @@ from askwise.lab.planning.plan import Funds, MoneyRange, Plan, PlanPoint, rate
 from askwise.lab.planning.questions import Drawn, Sample, draw_questions, problem_of
 from askwise.lab.planning.ranges import MIDDLE, middle
 from askwise.lab.planning.search import Chosen, Dial, Value
+from askwise.lab.planning.settings_text import rule_text, settings_text
 from askwise.lab.simulate import Progress, check_budget, check_seed, unseen
 from askwise.policies import AwaitsTruth, KnowsTruth, Policy, policies
 from askwise.policies.crowds.common import SurveyPolicy
@@ -198,7 +199,7 @@ def _plan(
         questions=questions,
         options=beliefs.options,
         policy=label_of(found.policy),
-        rule=told.rule_text(rule),
+        rule=rule_text(rule),
         horizon=getattr(rule, "horizon", None),
         guarantees=rule.guarantees,
         promise=rule.promise,
@@ -213,7 +214,7 @@ def _plan(
         kinds=_kinds(drawn, sample),
         crowds=_crowds(beliefs, sample),
         path=path,
-        settings=told.settings_text(found.policy, rule),
+        settings=settings_text(found.policy, rule),
         target_error=target,
         dial=found.dial,
         searched=found.searched,

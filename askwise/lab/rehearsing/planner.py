@@ -13,8 +13,8 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.core.registry import from_label, label_of
-from askwise.lab.planning.plan import policy_text
 from askwise.lab.planning.ranges import middle
+from askwise.lab.planning.settings_text import policy_text
 from askwise.lab.rehearsing.caveats import cannot_know
 from askwise.lab.rehearsing.extras import cascade_part, certificate_part, truths_part
 from askwise.lab.rehearsing.plan import CampaignPlan, Lever, WorkerPart

@@ -10,7 +10,8 @@ import pytest
 
 from askwise.core.problem import make_problem
 from askwise.lab.planning import search
-from askwise.lab.planning.plan import rate, settings_text
+from askwise.lab.planning.plan import rate
+from askwise.lab.planning.settings_text import settings_text
 from askwise.policies import policies
 from askwise.stopping import stopping
 

@@ -9,7 +9,7 @@ from typing import Any
 from askwise.core.content import Content
 from askwise.sources import Question, Response
 from askwise.sources.chat import Chat
-from askwise.testing.chat_server import ChatServer
+from askwise.testing.chat_server import Asked, ChatServer
 
 PRICE = {"input": "0.15", "cached": "0.075", "output": "0.60", "per": 1_000_000}
 
@@ -71,3 +71,12 @@ def ask(chat: Chat, *questions: Question) -> list[Response]:
 
 def said_of(responses: Sequence[Response]) -> list[str | float | None]:
     return [each.value if each.failure is None else each.failure for each in responses]
+
+
+def serve(*script: Any, **options: Any) -> ChatServer:
+    """A server that does one thing after the other, and the last for ever."""
+
+    def do(asked: Asked) -> Any:
+        return script[min(asked.number, len(script) - 1)]
+
+    return ChatServer(do, price=PRICE, **options)

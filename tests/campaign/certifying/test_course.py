@@ -2,50 +2,31 @@
 
 from __future__ import annotations
 
-import math
-import multiprocessing
-import os
-import signal
 from collections import Counter
-from contextlib import closing
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from askwise import Campaign, Done, Wait, Worker
+from askwise import Done, Wait, Worker
 from askwise.auditing import AuditDraw, certify
 from askwise.auditing.draws import digest_of
-from askwise.campaign.state import CampaignState
-from askwise.campaign.views import CampaignCertificate, Status
-from askwise.core.errors import AskwiseError, Conflict, InvalidProblem
-from askwise.core.events import Event, Kind
+from askwise.core.errors import InvalidProblem
+from askwise.core.events import Kind
 from askwise.core.money import to_micro
 from askwise.policies import policies
-from askwise.store import MemoryStore, SqliteStore
 from askwise.testing.referee import Referee
-from askwise.testing.sessions import comparable
-from tests.campaign.certified import JUDGES, TASKS, VET, create, run, said_by, truth_of
+from tests.campaign.certified import (
+    JUDGES,
+    MORE,
+    TASKS,
+    VET,
+    create,
+    drawn_labels,
+    of_kind,
+    run,
+    said_by,
+    truth_of,
+)
 from tests.policies.variants import NEEDED
-from tests.schemas import faults
-
-MORE = [f"u{at}" for at in range(40)]
-
-
-def of_kind(log: list[Event], kind: Kind) -> list[Event]:
-    return [event for event in log if event.kind == kind]
-
-
-def drawn_labels(log: list[Event]) -> dict[str, tuple[str, float]]:
-    """Labels and scores as they are on record."""
-    (drawn,) = of_kind(log, Kind.DRAWN)
-    assert drawn.draw is not None
-    closed = {event.task: event.value for event in of_kind(log, Kind.CLOSED)}
-    scores = zip(drawn.draw["tasks"], drawn.draw["scores"], strict=True)
-    return {task: (str(closed[task]), score) for task, score in scores}
 
 
 def test_a_campaign_ends_certified_and_says_so() -> None:
@@ -341,189 +322,3 @@ def test_every_policy_for_options_can_be_certified(name: str) -> None:
     for event in campaign.log():
         referee.see(event)
     referee.compare(campaign._writer.current().ledger)
-
-
-@settings(max_examples=8, deadline=None)
-@given(cut=st.integers(1, 10_000), limit=st.integers(1, 5), escalate=st.booleans())
-def test_a_campaign_that_is_reopened_anywhere_goes_on_to_the_same_log(
-    cut: int, limit: int, escalate: bool
-) -> None:
-    terms = {"escalate": escalate, "error": 0.25, "share": 0.5}
-    whole = create(tasks=TASKS[:16], certify=terms)
-    run(whole, limit=limit)
-    store = MemoryStore()
-    part = create(tasks=TASKS[:16], certify=terms, store=store)
-    steps = cut % 60
-    for _ in range(steps):
-        for each in part.assignments():
-            part.tell(each.id, said_by(each.worker, each.task or ""))
-        if isinstance(part.ask(limit), Done):
-            break
-    again = Campaign.open(store, "cats")
-    run(again, limit=limit)
-    assert comparable(again.log()) == comparable(whole.log())
-    state = again._writer.current()
-    restored = CampaignState.restore(state.spec, state.snapshot())
-    assert restored.ledger.names() == state.ledger.names()
-    for name, array in state.ledger.arrays().items():
-        assert np.array_equal(array, restored.ledger.arrays()[name], equal_nan=True), name
-
-
-def test_killed_between_draw_and_audits_the_draw_on_record_is_used(tmp_path: Path) -> None:
-    file = tmp_path / "certify.sqlite"
-    with closing(SqliteStore(file)) as store:
-        campaign = create(store=store)
-        while not campaign.assignments("vet"):
-            for each in campaign.assignments():
-                campaign.tell(each.id, said_by(each.worker, each.task or ""))
-            campaign.ask()
-    forked = multiprocessing.get_context("fork")
-    for kill_at in range(10):
-        process = forked.Process(target=run_and_die, args=(file, kill_at))
-        process.start()
-        process.join(60)
-        assert process.exitcode == -signal.SIGKILL
-    whole = create()
-    run(whole)
-    with closing(SqliteStore(file)) as store:
-        campaign = Campaign.open(store, "cats")
-        run(campaign)
-        assert len(of_kind(campaign.log(), Kind.DRAWN)) == 1
-        assert comparable(campaign.log()) == comparable(whole.log())
-        assert campaign.certificate() == whole.certificate()
-        audits = Counter(
-            event.task for event in of_kind(campaign.log(), Kind.ANSWER) if event.worker == "vet"
-        )
-        assert set(audits.values()) == {1}
-
-
-def run_and_die(file: Path, after: int) -> None:
-    """Go on for some writes, then be killed, in a different place each time."""
-    writes = 0
-
-    def count() -> None:
-        nonlocal writes
-        writes += 1
-        if writes > after % 4:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    with closing(SqliteStore(file)) as store:
-        campaign = Campaign.open(store, "cats")
-        while True:
-            for each in campaign.assignments():
-                count()
-                campaign.tell(each.id, said_by(each.worker, each.task or ""))
-            count()
-            campaign.ask()
-
-
-def test_audits_are_explained_and_told_again() -> None:
-    campaign = create()
-    run(campaign, limit=3)
-    audits = [event for event in of_kind(campaign.log(), Kind.ASKED) if event.worker == "vet"]
-    for event in (audits[0], audits[-1]):
-        found = campaign.explain(f"cats:{event.seq}")
-        assert found.reproduced
-        assert found.purpose == "audit"
-        assert [each.worker for each in found.candidates] == ["vet"]
-
-
-def test_views_and_log_are_as_their_schemas_say_and_read_back() -> None:
-    campaign = create()
-    for _ in range(2):
-        raw = campaign.certificate().to_json()
-        assert faults("campaign-certificate", raw) == []
-        assert CampaignCertificate.from_json(raw) == campaign.certificate()
-        status = campaign.status().to_json()
-        assert faults("status", status) == []
-        assert Status.from_json(status) == campaign.status()
-        assert faults("answers", [each.to_json() for each in campaign.answers()]) == []
-        for event in {event.kind: event for event in campaign.log()}.values():
-            assert faults("event", event.to_json()) == [], event.kind
-        run(campaign)
-
-
-def test_a_campaign_without_terms_has_no_certificate() -> None:
-    campaign = Campaign.create(
-        workers=JUDGES, tasks=["a"], options=["n", "y"], policy="random-pairs"
-    )
-    assert campaign.status().certificate is None
-    with pytest.raises(Conflict, match="certifies nothing") as refused:
-        campaign.certificate()
-    assert refused.value.reason == "not_certifying"
-
-
-BAD: dict[str, tuple[dict[str, Any], str, str]] = {
-    "no error": ({"certify": {"error": None}}, "certify.error", "missing"),
-    "error 1": ({"certify": {"error": 1}}, "certify.error", "between 0 and 1"),
-    "confidence 0": ({"certify": {"confidence": 0}}, "certify.confidence", "between 0 and 1"),
-    "a share of 0": ({"certify": {"share": 0.0}}, "certify.share", "between 0 and 1"),
-    "nobody": ({"certify": {"by": []}}, "certify.by", "name one trusted worker"),
-    "a stranger": ({"certify": {"by": ["wet"]}}, "certify.by", "did you mean 'vet'"),
-    "not trusted": ({"certify": {"by": ["j1"]}}, "certify.by", "trusted=True"),
-    "twice": ({"certify": {"by": ["vet", "vet"]}}, "certify.by", "each worker once"),
-    "everybody": ({"workers": [VET]}, "certify.by", "nobody is left"),
-    "no money for an audit": ({"budget": "1"}, "certify.share", "one audit costs 0.5"),
-    "no money for labels": ({"certify": {"share": 0.9999}}, "certify.share", "for labels"),
-    "no audits": ({"budget": None}, "certify.audits", "say how many"),
-    "too few audits": ({"budget": "10"}, "certify.share", "makes 8 audits"),
-    "too few by number": ({"certify": {"audits": 5}}, "certify.audits", "makes 5 audits"),
-    "an unknown field": ({"certify": {"eror": 0.1}}, "certify.eror", "did you mean 'error'"),
-    "blocks": ({"certify": {"blocks": 0}}, "certify.blocks", "from 1"),
-    "escalate": ({"certify": {"escalate": "yes"}}, "certify.escalate", "true or false"),
-    "no name": ({"certify": {"by": True}}, "certify.by", "name one trusted worker"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_terms_that_nobody_could_keep_are_refused(case: str) -> None:
-    changes, field, words = BAD[case]
-    with pytest.raises(AskwiseError, match=words) as refused:
-        create(**changes)
-    assert refused.value.field == field
-
-
-def test_utilities_and_auctions_are_not_certified() -> None:
-    terms = {"error": 0.1, "confidence": 0.9, "by": ["vet"]}
-    with pytest.raises(InvalidProblem, match="no labels"):
-        Campaign.create(
-            workers=[*JUDGES, VET], outcome="utility", budget=5, policy="uniform", certify=terms
-        )
-
-
-@pytest.mark.slow
-def test_labels_that_are_wrong_together_are_certified_no_more_often_than_said() -> None:
-    runs, wrong = 300, 0
-    for seed in range(runs):
-        chance = np.random.default_rng(seed)
-        hard = {f"t{at}" for at in range(40) if chance.random() < 1 / 3}
-
-        def says(worker: str, task: str, hard: set[str] = hard) -> str:
-            truth = truth_of(task)
-            fooled = worker != "vet" and task in hard
-            return ("no" if truth == "yes" else "yes") if fooled else truth
-
-        campaign = create(
-            seed=seed, workers=[JUDGES[0], VET], tasks=TASKS[:40], certify={"error": 0.3}
-        )
-        run(campaign, says=says)
-        labels = {each.task: each for each in campaign.answers() if each.certificate == "certified"}
-        drawn = drawn_labels(campaign.log())
-        size = campaign.certificate().blocks[0].certified
-        if size:
-            # Of the labels as they were drawn, before any correction.
-            ranks = of_kind(campaign.log(), Kind.DRAWN)[0].draw
-            assert ranks is not None
-            kept = [t for t, r in zip(ranks["tasks"], ranks["ranks"], strict=True) if r < size]
-            errors = sum(drawn[task][0] != truth_of(task) for task in kept)
-            wrong += errors > math.floor(0.3 * size)
-            assert sum(each.value != truth_of(t or "") for t, each in labels.items()) <= errors
-    assert wrong / runs <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / runs)
-
-
-def test_no_audit_is_bought_that_the_certificate_does_not_need() -> None:
-    for limit in (1, 50):
-        campaign = create()
-        assert run(campaign, limit=limit) == Done("certified")
-        bought = [event for event in of_kind(campaign.log(), Kind.ANSWER) if event.worker == "vet"]
-        assert len(bought) == campaign.certificate().audited <= campaign.certificate().audits

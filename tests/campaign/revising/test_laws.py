@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from askwise import Campaign, Worker
-from askwise.campaign import cached, loading
 from askwise.campaign.folding import fold_long
 from askwise.campaign.revisions import changes_in, substitutes
 from askwise.campaign.state import CampaignState
@@ -24,12 +23,11 @@ from askwise.core.errors import AskwiseError
 from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event, Kind
 from askwise.ledger import columns as c
-from askwise.store import MemoryStore
 from askwise.testing.referee import Referee
 from askwise.testing.sessions import spec_of_campaign
+from tests.campaign.machines import CampaignMachine
 
 CHANGES = (Kind.REVISED, Kind.WITHDRAWN)
-LEASE = 10.0
 OPTIONS = ["no", "yes", "maybe"]
 POLICIES = {
     "random-pairs": {"stopping": {"name": "lead"}},
@@ -103,18 +101,11 @@ def check_votes(campaign: Campaign) -> None:
         assert spent + ledger.reserved <= (ledger.budget or spent + ledger.reserved)
 
 
-class Revisions(RuleBasedStateMachine):
+class Revisions(CampaignMachine):
     """A campaign whose answers are given, changed and withdrawn at random."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.usual = cached.FIRST_SNAPSHOT, loading.APART
-        cached.FIRST_SNAPSHOT, loading.APART = 8, 3
-        self.campaign: Campaign | None = None
 
     @initialize(policy=st.sampled_from([*POLICIES]), budget=st.sampled_from((11, 40)))
     def begin(self, policy: str, budget: int) -> None:
-        self.now, self.store = 1000.0, MemoryStore()
         crowds, utility = policy == "virt-ucb", policy == "bounded-kube"
         kind = None if crowds or utility else "model"
         what: dict[str, Any] = {"outcome": "utility"}
@@ -123,21 +114,15 @@ class Revisions(RuleBasedStateMachine):
                 "tasks": ["t1", "t2", "t3"],
                 "options": OPTIONS[: 2 if policy in ("b-kube", "optkg") else 3],
             }
-        self.campaign = Campaign.create(
+        campaign = self.create(
             workers=[Worker("a", 1, limit=9, kind=kind), Worker("b", 2, kind=kind), Worker("c", 1)],
             budget=budget,
             policy=policy,
-            lease=LEASE,
-            seed=1,
-            clock=lambda: self.now,
-            store=self.store,
-            name="cats",
             **what,
             **POLICIES[policy],
         )
         self.values: list[Any] = what.get("options") or [0.0, 0.25, 1.0]
-        self.referee = Referee(spec_of_campaign(self.campaign).problem)
-        self.known: list[str] = []
+        self.referee = Referee(spec_of_campaign(campaign).problem)
         self.seen = 0
 
     @rule(limit=st.integers(1, 4))
@@ -168,21 +153,12 @@ class Revisions(RuleBasedStateMachine):
     def decline(self, which: int) -> None:
         self._do("decline", which)
 
-    @rule(seconds=st.sampled_from((1.0, 11.0)))
-    def wait(self, seconds: float) -> None:
-        self.now += seconds
-
     @invariant()
     def votes_and_money_are_those_of_the_log(self) -> None:
         if self.campaign is not None:
             check_votes(self.campaign)
 
-    def teardown(self) -> None:
-        cached.FIRST_SNAPSHOT, loading.APART = self.usual
-        if self.campaign is not None:
-            self._check_states(self.campaign)
-
-    def _check_states(self, campaign: Campaign) -> None:
+    def check_end(self, campaign: Campaign) -> None:
         log = campaign.log()
         again = Campaign.open(self.store, "cats", clock=lambda: self.now)
         with campaign.reading() as state, again.reading() as resumed:
