@@ -70,7 +70,7 @@ class SelfResampling(SealedBids):
         "Truthful in expectation over the worker's own draw, whatever the answers and the bids of "
         "others; nobody is paid below his bid."
     )
-    goes_with: ClassVar[str] = "'ccb-s' or 'ccb-fixed' with solver 'exact'"
+    goes_with: ClassVar[str] = "'ccb-s' or 'ccb-fixed' with solver 'exact' or 'classes'"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -97,6 +97,18 @@ class State(NamedTuple):
     watch: Array
 
 
+def new_state(workers: int, tasks: int) -> State:
+    """Nothing is known of so many workers, none of so many tasks was begun."""
+    return State(
+        workers=np.zeros((workers, 4), np.int64),
+        intervals=np.zeros((workers, 2)),
+        tasks=np.zeros((tasks, TASK_COLUMNS), np.int64),
+        tally=np.zeros(TALLY_SIZE, np.int64),
+        known=np.full(workers, np.nan),
+        watch=np.zeros(WATCH_SIZE),
+    )
+
+
 @step
 def record(state: State, params: Params, workers: int, worker: int) -> None:
     """Bring a worker's interval up to his record."""
