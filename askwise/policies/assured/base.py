@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import ClassVar, Literal
 
@@ -15,6 +15,7 @@ from askwise.core.compiling import heavy_kernel
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem, TooLarge
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.core.registry import LATER
 from askwise.kernels import Array, Draw
 from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
@@ -23,7 +24,16 @@ from askwise.ledger.queries import IDLE
 from askwise.policies.assured import common as a
 from askwise.policies.assured import plain
 from askwise.policies.assured.choosing import choose, find_members
-from askwise.policies.assured.common import Params, State, bound, is_under_way, new_state
+from askwise.policies.assured.common import (
+    INFORMED,
+    Params,
+    State,
+    bound,
+    is_under_way,
+    new_state,
+    record,
+)
+from askwise.policies.assured.earlier import read_records
 from askwise.policies.assured.foreseeing import is_found
 from askwise.policies.assured.learning import absorb
 from askwise.policies.assured.sets import ErrorFunction, Target, error_probability
@@ -75,6 +85,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     solver: str = "auto"
     floor: float = 0.5
     ahead: int = 1
+    earlier: Sequence[tuple[str, int, int]] = field(default=(), metadata=LATER)
 
     paper: ClassVar[str] = a.PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
@@ -92,6 +103,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         below = math.nextafter(1.0, 0.0)
         real(self.floor, "floor", "a number from 0.5, below 1", least=0.5, most=below)
         whole(self.ahead, "ahead", least=1)
+        object.__setattr__(self, "earlier", read_records(self.earlier))
         if not isinstance(self.error, str):
             raise InvalidParameter(
                 f"error is {self.error!r}: give the name of an error function, such as "
@@ -128,6 +140,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
             bounds=bounds,
             floor=float(self.floor),
             ahead=int(self.ahead),
+            rounds=INFORMED if self.earlier else 0,
         )
 
     def _target(self, alpha: float) -> Target:
@@ -187,9 +200,16 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
             raise self.too_large()
 
     def start(self, problem: Problem, ledger: Ledger) -> State:
-        """Nothing is known of anybody."""
+        """What earlier campaigns showed of the workers, if anything."""
         book = ledger.book
-        return new_state(len(book.workers), len(book.tasks))
+        state = new_state(len(book.workers), len(book.tasks))
+        params, size = self.params(), ledger.total(c.WORKERS)
+        known = {worker: (right, count) for worker, right, count in self.earlier}
+        for at, worker in enumerate(ledger.workers):
+            if worker.id in known:
+                state.workers[at, a.RIGHT], state.workers[at, a.COUNT] = known[worker.id]
+                record(state, params, size, at)
+        return state
 
     def choose(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
@@ -233,18 +253,18 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         gap = self._gap(state, ledger, lower if self.kind == a.FIXED else upper)
         found = []
         for at, worker in enumerate(ledger.workers):
-            record = state.workers[at]
-            count, cost = int(record[a.COUNT]), int(ledger.book.workers[at, c.RANKED_AT]) / MICRO
+            facts = state.workers[at]
+            count, cost = int(facts[a.COUNT]), int(ledger.book.workers[at, c.RANKED_AT]) / MICRO
             gain = 2.0 * float(upper[at]) - 1.0
             details = {
                 "lower": float(lower[at]),
                 "upper": float(upper[at]),
                 "count": float(count),
-                "in_set": float(record[a.IN_SET]),
+                "in_set": float(facts[a.IN_SET]),
             }
             if count:
-                details["mean"] = int(record[a.RIGHT]) / count
-            if gap is not None and record[a.IN_SET]:
+                details["mean"] = int(facts[a.RIGHT]) / count
+            if gap is not None and facts[a.IN_SET]:
                 details["gap"] = gap
             found.append(Score(worker.id, cost / gain if gain > 0.0 else None, details))
         return found

@@ -82,6 +82,10 @@ class CcbNs(SoftCcb):
     ahead : int
         How many tasks may be under way before their truth is known. Close a task whose truth
         never comes: it then teaches nothing and is not waited for.
+    earlier : list of [worker, right, count], optional
+        How often workers were right in earlier campaigns about like tasks, as
+        ``records_of(campaign)`` of :mod:`askwise.policies.assured.earlier` says. It counts as if
+        it had been learned here; then the first task need not go to everybody.
     mu : float
         The probability with which some bound may fail to hold.
     bounds : str
@@ -158,7 +162,7 @@ class CcbS(SoftCcb, TakesBids):
 
     Parameters
     ----------
-    alpha, error, solver, floor, ahead, mu, bounds, truth, audits, alarm, xi
+    alpha, error, solver, floor, ahead, earlier, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     miss : float, optional
         As in ``ccb-ns``; while it explores everybody is asked.
@@ -212,7 +216,7 @@ class CcbSe(Ccb, TakesBids):
 
     Parameters
     ----------
-    alpha, floor, ahead, mu, bounds, truth, audits, alarm, xi
+    alpha, floor, ahead, earlier, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     error : str
         ``"hoeffding-linear"``, with any epsilon: the rule is proved for this form alone.

@@ -42,7 +42,7 @@ class CcbFixed(BoundingPolicy, SetsCriticalBids):
 
     Parameters
     ----------
-    alpha, error, solver, floor, ahead, mu, bounds
+    alpha, error, solver, floor, ahead, earlier, mu, bounds
         As in ``ccb-ns``.
     rounds : int, optional
         How many tasks are learned from: 100 by default. With too few the lower bounds don't

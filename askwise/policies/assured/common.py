@@ -59,6 +59,10 @@ TALLY_SIZE = 11
 WATCH_SIZE = 13
 
 
+INFORMED = -1
+"""In place of a number of rounds: earlier campaigns showed enough to begin without everybody."""
+
+
 class Params(NamedTuple):
     """Parameters as kernels take them.
 

@@ -5,8 +5,9 @@ wrong, t / (t + 1) if t other options have as many votes as the truth, and p the
 bounds on qualities said it had at most. For any odds ratio r above 1, the product of
 r**X / (1 - p + r p) over the tasks so far is a martingale of mean 1 if X is 1 with probability p,
 and falls on average if that is less likely (a tie is worth less than its mean, as r**X is convex).
-log(1 - p + r p) is concave in p: with the mean of the p in place of each, the product is smaller still. So is the mean over several r. It exceeds 1 / level
-with probability ``level`` at the most, ever (Ville), and it hangs on three sums only.
+log(1 - p + r p) is concave in p: with the mean of the p in place of each, the product is smaller
+still. So is the mean over several r. It exceeds 1 / level with probability ``level`` at the most,
+ever (Ville), and it hangs on three sums only.
 
 The same with odds ratios below 1 bounds from above how often answers are wrong on the mean,
 however that differs from task to task.
