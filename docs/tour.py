@@ -130,7 +130,7 @@ def record(folder: Path) -> list[Frame]:
 
 
 def thinned(frames: list[Frame], most: int = FRAMES) -> list[Frame]:
-    """At most so many frames, evenly spread over time; the first and the last are kept."""
+    """At most this many frames, evenly spread over time; the first and the last are kept."""
     end = frames[-1][0] or 1.0
     kept: dict[int, Frame] = {}
     for frame in frames[:-1]:

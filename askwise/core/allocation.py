@@ -20,8 +20,9 @@ class Allocation:
         so possibly on bids) or was fixed beforehand.
     explores_all : bool
         Whether everybody is asked while it explores, whatever they bid.
-    minimiser : "exact" or "greedy"
-        How the set is found: the cheapest (of equally cheap ones always the same), or by GA.
+    minimiser : "exact", "classes" or "greedy"
+        How the set is found: the cheapest (of equally cheap ones always the same), the cheapest
+        of a range that no bid has a bearing on, or by GA.
     monotone : bool
         Whether it is proved that a lower bid never gives a worker fewer tasks, whatever the
         answers and the bids of others.
@@ -29,7 +30,7 @@ class Allocation:
 
     exploration: Literal["none", "fixed", "adaptive"]
     explores_all: bool
-    minimiser: Literal["exact", "greedy"]
+    minimiser: Literal["exact", "classes", "greedy"]
     monotone: bool
 
 

@@ -100,7 +100,8 @@ class Clarke(CriticalBids):
         is what ``ask`` reserves before a set is chosen.
 
     Assumes known qualities and the exact solver: ``ccb-fixed`` with ``qualities`` and solver
-    ``exact``.
+    ``exact``; or ``classes``, then the cheapest set of a range that no bid has a bearing on takes
+    the place of the cheapest, with the worker and without.
 
     Not where qualities are learned: without answers of those not chosen it is unknown what the
     cheapest set without a worker would have been. Truthfulness is promised only without limits,
@@ -118,14 +119,14 @@ class Clarke(CriticalBids):
     '20'
     """
 
-    goes_with: ClassVar[str] = "'ccb-fixed' with known qualities and solver 'exact'"
+    goes_with: ClassVar[str] = "'ccb-fixed' with known qualities and solver 'exact' or 'classes'"
     amount: ClassVar[str] = "Clarke payment"
 
     def unfit(self, allocation: Allocation) -> str:
         """Known qualities, exact solver."""
         if allocation.exploration != "none":
             return "it learns the qualities, and Clarke's payments need them known"
-        if allocation.minimiser != "exact":
+        if allocation.minimiser == "greedy":
             return "its set may not be the cheapest, which Clarke's payments need"
         return ""
 
@@ -192,7 +193,7 @@ class FixedExploration(CriticalBids):
         This is what ``ask`` reserves until a set is chosen.
 
     Assumes a number of tasks for exploration that is fixed beforehand: ``ccb-fixed``, with the
-    greedy or the exact solver.
+    exact solver, with ``classes``, or with the greedy one for the linear form.
 
     Not where exploration ends when enough is known (``ccb-s``): bids would decide when.
     Truthfulness is promised only without limits, absences, tasks that name their workers, a
@@ -217,7 +218,8 @@ class FixedExploration(CriticalBids):
         "and the bids of others; nobody is paid below their bid."
     )
     goes_with: ClassVar[str] = (
-        "'ccb-fixed' without known qualities, with solver 'exact' or with 'hoeffding-linear'"
+        "'ccb-fixed' without known qualities, with solver 'exact' or 'classes', or with "
+        "'hoeffding-linear'"
     )
 
     def unfit(self, allocation: Allocation) -> str:

@@ -1,6 +1,7 @@
 """Truthful payments from one run of any monotone choice: bids are sometimes raised at random."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -70,7 +71,7 @@ class SelfResampling(SealedBids):
         "Truthful in expectation over the worker's own draw, whatever the answers and the bids of "
         "others; nobody is paid below their bid."
     )
-    goes_with: ClassVar[str] = "'ccb-s' or 'ccb-fixed' with solver 'exact'"
+    goes_with: ClassVar[str] = "'ccb-s' or 'ccb-fixed' with solver 'exact' or 'classes'"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,6 +113,35 @@ class SelfResampling(SealedBids):
             ranked_at = self.highest - math.ceil((self.highest - bid) * share)
             found.append(Quote(worker.id, bid, ranked_at, bid + self.bonus(bid)))
         return found
+
+    def expected_gain(self, bid: int, cost: int, work: Sequence[tuple[int, int]]) -> float:
+        """What a worker gains by a bid on average over their own draw, exactly; in micro-units.
+
+        Parameters
+        ----------
+        bid, cost : int
+            What they ask for, and what an answer costs them, in micro-units.
+        work : pairs of int
+            How many answers they are asked for, as it hangs on what they are counted at, with all
+            else fixed: from each of these on (ascending, the first no more than ``bid``), so many.
+
+        Notes
+        -----
+        A raised bid is counted at y or more with probability ((c_max - y) / (c_max - b))**(1 -
+        gamma), on the grid of micro-units too, as what it is raised to is rounded down.
+        """
+        kept = next(answers for start, answers in reversed(work) if start <= bid)
+        gained = (1.0 - self.gamma) * kept * (bid - cost)
+        if bid == self.highest:
+            return gained + self.gamma * kept * (bid - cost)
+        raised, room = 0.0, self.highest - bid
+        ends = [start for start, _ in work[1:]] + [self.highest]
+        for (start, answers), end in zip(work, ends, strict=True):
+            low, high = max(bid, start), max(bid, end)
+            at_least = ((self.highest - low) / room) ** (1.0 - self.gamma)
+            beyond = ((self.highest - high) / room) ** (1.0 - self.gamma)
+            raised += answers * (at_least - beyond)
+        return gained + self.gamma * raised * (bid + self.bonus(bid) - cost)
 
     def settled(self, bid: int, ranked_at: int, price: int) -> str:
         """Whether the bid was kept, and what that comes to."""

@@ -103,6 +103,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"rounds": 2, "alpha": 0.4, "mu": 0.9, "bounds": "paper", "floor": 0.6, "ahead": 3},
         {"rounds": 0, "qualities": (0.9, 0.7, 0.8, 0.6, 0.95), "solver": "exact"},
         {"rounds": 0, "qualities": (0.9,) * 5, "error": "hoeffding-linear(epsilon=0.5)"},
+        {"rounds": 2, "alpha": 0.4, "mu": 0.9, "floor": 0.6, "solver": "classes"},
     ],
 }
 

@@ -89,8 +89,17 @@ def _target(situation: Situation) -> dict[str, Any]:
     return {} if target is None else {"target": target}
 
 
+SURELY_QUICK = 20
+"""So many workers have a million sets, among which the cheapest is found exactly at once."""
+
+
 def _alpha(situation: Situation) -> float:
     return USUAL_ALPHA if situation.terms.target is None else situation.terms.target
+
+
+def _solver(situation: Situation) -> str:
+    """One for which truthfulness is proved: exact where there are few sets."""
+    return "exact" if len(situation.problem.workers) <= SURELY_QUICK else "classes"
 
 
 PREFERENCES = (
@@ -100,7 +109,7 @@ PREFERENCES = (
         "ccb-s",
         "workers bid, and the mechanism is truthful if a lower bid never brings less work",
         "ends when every task has been put to a set of workers that reaches the target",
-        lambda s: {"alpha": _alpha(s), "solver": "exact"},
+        lambda s: {"alpha": _alpha(s), "solver": _solver(s)},
     ),
     Preference(
         "workers bid, and the mechanism needs exploration of a fixed length",
@@ -108,7 +117,7 @@ PREFERENCES = (
         "ccb-fixed",
         "workers bid, and the mechanism is truthful if exploration does not depend on bids",
         "ends when every task has been put to a set of workers that reaches the target",
-        lambda s: {"alpha": _alpha(s), "solver": "exact"},
+        lambda s: {"alpha": _alpha(s), "solver": _solver(s)},
     ),
     Preference(
         "a utility, and a budget",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal
 
@@ -20,10 +21,11 @@ from askwise.lab.rehearsing.extras import cascade_part, certificate_part, truths
 from askwise.lab.rehearsing.plan import CampaignPlan, Lever, WorkerPart
 from askwise.lab.rehearsing.search import Found, SettingSearch
 from askwise.lab.rehearsing.trials import Rehearsal, Trials
-from askwise.lab.rehearsing.worlds import GuessedWorlds, PossibleWorlds
+from askwise.lab.rehearsing.worlds import GuessedWorlds, PossibleWorlds, RecordedWorlds
 from askwise.lab.simulate import Progress, check_budget, check_seed, unseen
 from askwise.policies import (
     AsksCrowds,
+    Assures,
     AwaitsTruth,
     KnowsTruth,
     NeedsStopping,
@@ -63,7 +65,8 @@ def plan_campaign(
         The share of labels that may be wrong, in the mean of the campaigns; 0.05 unless a budget
         or the policy's target is given.
     policy : label
-        One that labels tasks within a budget.
+        One that labels tasks within a budget; or one that assures the accuracy of each and is told
+        truths as it learns (``ccb-ns``), planned with ``target_error`` as its ``alpha``.
     lever : "cheapest", "budget" or "target"
         What is tuned until the error is within the target: how much is spent, the error at which
         the policy calls a task done, or whichever costs less in the mean.
@@ -96,8 +99,8 @@ def plan_campaign(
     check_seed(seed)
     whole(truths, "truths", least=0, most=max(0, worlds.tasks - 1))
     one_of(lever, "lever", LEVERS)
-    asking = _policy(policy)
-    given = getattr(asking, "target", 0.0) > 0.0
+    asking = _policy(policy, worlds, target_error)
+    given = getattr(asking, "target", 0.0) > 0.0 or isinstance(asking, Assures)
     if target_error is not None:
         between(target_error, "target_error", 0, 1)
     elif budget is None and not given:
@@ -136,8 +139,18 @@ def plan_campaign(
     )  # fmt: skip
 
 
-def _policy(label: str) -> Policy:
+def _policy(label: str, worlds: PossibleWorlds, target_error: float | None) -> Policy:
     policy = policies.make(from_label(label))
+    if isinstance(policy, Assures):
+        if isinstance(worlds, RecordedWorlds) and worlds.beliefs is not None:
+            raise InvalidParameter(
+                f"policy is {policy.name!r}, which waits for truths, and those of some recorded "
+                "tasks are not known: give the truth of all of them",
+                field="policy",
+            )
+        if target_error is not None:
+            policy = replace(policy, alpha=target_error)  # type: ignore[type-var]
+        return policy
     wrong = ""
     if isinstance(policy, KnowsTruth | AwaitsTruth):
         wrong = "must be told the truth"
@@ -217,12 +230,24 @@ def _plan(
         workers=_workers(worlds.staff, trials),
         truths=truths_part(rehearsal),
         tried=search.tried,
-        cannot_know=cannot_know(worlds, rehearsal.truths),
+        cannot_know=(*cannot_know(worlds, rehearsal.truths), *_waits(chosen)),
         settings=_settings(chosen),
         runs=len(trials.each),
         seed=rehearsal.seed,
         **parts,
     )
+
+
+def _waits(chosen: Found) -> list[str]:
+    """How many truths a policy that waits for them was told."""
+    if not isinstance(chosen.policy, Assures):
+        return []
+    told = middle(chosen.trials.told)
+    return [
+        f"Policy {chosen.policy.name!r} was told the truths of {told.mean:.0f} tasks as it learned "
+        f"({told.low:.0f} to {told.high:.0f} in eight campaigns of ten); what it costs to find "
+        "these out is not in the plan."
+    ]
 
 
 def _settings(chosen: Found) -> str:

@@ -32,6 +32,8 @@ class Trial:
     answers: Array
     """How many each worker gave."""
     out_of_money: bool
+    told: int = 0
+    """How many tasks' truths were told, before it began or as it went on."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,11 @@ class Trials:
     def errors(self) -> Array:
         """Which share of the labels of each is wrong."""
         return np.array([trial.wrong.mean() for trial in self.each])
+
+    @cached_property
+    def told(self) -> Array:
+        """How many truths were told in each."""
+        return np.array([trial.told for trial in self.each], np.float64)
 
     @property
     def error(self) -> float:
@@ -133,4 +140,5 @@ class Rehearsal:
             settled=settled[known],
             answers=book.workers[:workers, c.ANSWERED].copy(),
             out_of_money=outcome.ended == Done("budget"),
+            told=int((book.tasks[: outcome.ledger.total(c.TASKS), c.TRUTH] >= 0).sum()),
         )

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from askwise.core.compiling import heavy_kernel
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem, TooLarge
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
+from askwise.core.registry import LATER
 from askwise.kernels import Array, Draw
 from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
@@ -23,20 +24,32 @@ from askwise.ledger.queries import IDLE
 from askwise.policies.assured import common as a
 from askwise.policies.assured import plain
 from askwise.policies.assured.choosing import choose, find_members
-from askwise.policies.assured.common import Params, State, bound, is_under_way
+from askwise.policies.assured.common import (
+    INFORMED,
+    Params,
+    State,
+    bound,
+    is_under_way,
+    new_state,
+    record,
+)
+from askwise.policies.assured.earlier import read_records
+from askwise.policies.assured.foreseeing import is_found
 from askwise.policies.assured.learning import absorb
 from askwise.policies.assured.sets import ErrorFunction, Target, error_probability
 from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.sets.checking import ensure_error_function
 from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
-from askwise.policies.assured.sets.inputs import solver_of
+from askwise.policies.assured.sets.inputs import Workers, solver_of
 from askwise.policies.assured.sets.kernels import meets
+from askwise.policies.assured.sets.solve import gap_of
 from askwise.policies.assured.watching import lowered
 from askwise.policies.base import Axes, KernelPolicy, Kernels
 from askwise.policies.capabilities import (
     Assures,
     AwaitsTruth,
     Explains,
+    LimitsSize,
     PlansForAll,
     Score,
 )
@@ -64,7 +77,7 @@ def standing(book: Book, state: State, task: int, members: Array, allowed: Array
 
 
 @dataclass(frozen=True)
-class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers):
+class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers, LimitsSize):
     """Base of the family: a set of workers for each task, by bounds on their qualities."""
 
     alpha: float = 0.1
@@ -72,6 +85,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     solver: str = "auto"
     floor: float = 0.5
     ahead: int = 1
+    earlier: Sequence[tuple[str, int, int]] = field(default=(), metadata=LATER)
 
     paper: ClassVar[str] = a.PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
@@ -89,6 +103,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         below = math.nextafter(1.0, 0.0)
         real(self.floor, "floor", "a number from 0.5, below 1", least=0.5, most=below)
         whole(self.ahead, "ahead", least=1)
+        object.__setattr__(self, "earlier", read_records(self.earlier))
         if not isinstance(self.error, str):
             raise InvalidParameter(
                 f"error is {self.error!r}: give the name of an error function, such as "
@@ -101,6 +116,8 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
             raise InvalidParameter(f"error is {self.error!r}: {wrong}", field="error") from wrong
         # Before any money is spent.
         ensure_error_function(function)
+        if self.solver == "classes":
+            self._target(float(self.alpha))
 
     # What subclasses have more of.
 
@@ -123,6 +140,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
             bounds=bounds,
             floor=float(self.floor),
             ahead=int(self.ahead),
+            rounds=INFORMED if self.earlier else 0,
         )
 
     def _target(self, alpha: float) -> Target:
@@ -146,16 +164,25 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         return self.solver == "exact"
 
     @property
+    def minimiser(self) -> Literal["exact", "classes", "greedy"]:
+        """How the set is found, as far as bids are concerned: "auto" promises nothing more."""
+        if self.solver == "exact" or self.solver == "classes":
+            return self.solver  # type: ignore[return-value]
+        return "greedy"
+
+    @property
     def compiles(self) -> bool:
         """Whether kernels can decide: not with an error function of a user's own."""
         return self.function.code != OTHER
 
     def check(self, problem: Problem) -> None:
-        """Refuse all but tasks with two options, each worker asked once about a task."""
+        """Refuse tasks with options that the error is not known for, and workers asked twice."""
         super().check(problem)
         policy, field, why = f"policy {self.name!r}", "", ""
-        if len(problem.options) != 2:
-            field, why = "options", f"are {', '.join(problem.options)}: {policy} takes exactly two"
+        misfit = self.function.misfit(len(problem.options))
+        if misfit:
+            field = "options"
+            why = f"are {', '.join(problem.options)}: error {self.error!r} of {policy} {misfit}"
         elif problem.repeat:
             field, why = "repeat", f"is true: {policy} asks each worker once about a task"
         elif not problem.workers:
@@ -166,17 +193,23 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         if not self.compiles:
             plain.check_size(self.error, self.solver != "greedy", len(problem.workers))
 
+    def check_size(self, options: int, workers: int) -> None:
+        """Refuse an exact search that is unlikely to end, before anybody is paid for it."""
+        known = tuple(getattr(self, "qualities", ()))
+        if self.solves_exactly and self.compiles and not is_found(self.params(), workers, known):
+            raise self.too_large()
+
     def start(self, problem: Problem, ledger: Ledger) -> State:
-        """Nothing is known of anybody."""
+        """What earlier campaigns showed of the workers, if anything."""
         book = ledger.book
-        return State(
-            workers=np.zeros((len(book.workers), 4), np.int64),
-            intervals=np.zeros((len(book.workers), 2)),
-            tasks=np.zeros((len(book.tasks), a.TASK_COLUMNS), np.int64),
-            tally=np.zeros(a.TALLY_SIZE, np.int64),
-            known=np.full(len(book.workers), np.nan),
-            watch=np.zeros(a.WATCH_SIZE),
-        )
+        state = new_state(len(book.workers), len(book.tasks))
+        params, size = self.params(), ledger.total(c.WORKERS)
+        known = {worker: (right, count) for worker, right, count in self.earlier}
+        for at, worker in enumerate(ledger.workers):
+            if worker.id in known:
+                state.workers[at, a.RIGHT], state.workers[at, a.COUNT] = known[worker.id]
+                record(state, params, size, at)
+        return state
 
     def choose(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array
@@ -193,7 +226,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         """Say that the exact search for a set has hit its limit."""
         return TooLarge(
             f"policy {self.name!r} can't find the cheapest set among these workers exactly: use "
-            "solver='auto', which then takes the best one found",
+            "solver='classes', which goes with bids too, or 'auto', which takes the best one found",
             field="solver",
         )
 
@@ -217,21 +250,32 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     ) -> list[Score]:
         """Cost by what a worker adds at best, their bounds and their record."""
         lower, upper = self.interval(state, ledger)
+        gap = self._gap(state, ledger, lower if self.kind == a.FIXED else upper)
         found = []
         for at, worker in enumerate(ledger.workers):
-            record = state.workers[at]
-            count, cost = int(record[a.COUNT]), int(ledger.book.workers[at, c.RANKED_AT]) / MICRO
+            facts = state.workers[at]
+            count, cost = int(facts[a.COUNT]), int(ledger.book.workers[at, c.RANKED_AT]) / MICRO
             gain = 2.0 * float(upper[at]) - 1.0
             details = {
                 "lower": float(lower[at]),
                 "upper": float(upper[at]),
                 "count": float(count),
-                "in_set": float(record[a.IN_SET]),
+                "in_set": float(facts[a.IN_SET]),
             }
             if count:
-                details["mean"] = int(record[a.RIGHT]) / count
+                details["mean"] = int(facts[a.RIGHT]) / count
+            if gap is not None and facts[a.IN_SET]:
+                details["gap"] = gap
             found.append(Score(worker.id, cost / gain if gain > 0.0 else None, details))
         return found
+
+    def _gap(self, state: State, ledger: Ledger, qualities: Array) -> float | None:
+        """By what share the set that exploration came to may be dearer than the cheapest."""
+        chosen = state.workers[: len(qualities), a.IN_SET] == 1
+        if self.solver != "classes" or not chosen.any():
+            return None
+        costs = ledger.book.workers[: len(qualities), c.RANKED_AT].copy()
+        return gap_of(Workers(costs, costs, qualities), self._target(self.planned()), chosen)
 
 
 @dataclass(frozen=True)

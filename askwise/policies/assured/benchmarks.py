@@ -18,7 +18,7 @@ class Cucb(BoundingPolicy):
 
     Parameters
     ----------
-    alpha, error, solver, floor, ahead, mu
+    alpha, error, solver, floor, ahead, earlier, mu
         As in ``ccb-ns``.
     bounds : str
         As in ``ccb-ns``; here ``"ucb1"`` unless said otherwise, as in the literature.
@@ -65,7 +65,7 @@ class EpsilonTGreedy(AssuredPolicy):
 
     Parameters
     ----------
-    alpha, error, solver, floor, ahead
+    alpha, error, solver, floor, ahead, earlier
         As in ``ccb-ns``. A worker who was asked and never told right or wrong counts at the
         floor.
     explore : float

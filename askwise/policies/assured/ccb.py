@@ -73,13 +73,19 @@ class CcbNs(SoftCcb):
     solver : str
         How the cheapest set is found: ``"exact"``, ``"greedy"``, or ``"auto"``: the paper's
         greedy algorithm for ``hoeffding-linear``, else exact, but for the best set found where
-        that takes too long (hundreds of weak workers); ``"exact"`` is an error there.
+        that takes too long (hundreds of weak workers); ``"exact"`` is an error there, before
+        anything is paid where that can be foreseen. ``"classes"`` always ends: the cheapest set
+        if each worker counts with the lowest quality of their class, of which there are a few.
     floor : float
         No quality is below it: 1/2, or more where more is known. A worker whose record shows
         otherwise counts by their record.
     ahead : int
         How many tasks may be under way before their truth is known. Close a task whose truth
         never comes: it then teaches nothing and is not waited for.
+    earlier : list of [worker, right, count], optional
+        How often workers were right in earlier campaigns about like tasks, as
+        ``records_of(campaign)`` of :mod:`askwise.policies.assured.earlier` says. It counts as if
+        it had been learned here; then the first task need not go to everybody.
     mu : float
         The probability with which some bound may fail to hold.
     bounds : str
@@ -106,9 +112,12 @@ class CcbNs(SoftCcb):
         is asked as it is, from the first task on, until bounds put its error within xi or 0.01,
         whichever is more. Where asking nobody is cheapest, nobody is asked.
 
-    Assumes two options, workers who err independently and equally often on every task, and that
-    all workers together reach the target. The truth of a task is told once its answers are in,
-    as long as it explores. A set that lost a member is completed.
+    Assumes workers who err independently and equally often on every task, and that all workers
+    together reach the target. Tasks may have more than two options: ``majority`` and the bounds of
+    Hoeffding hold whatever the wrong answers are, ``"plurality(options=4)"`` is the error where
+    these are even. All of them hold however frequent each option is; ``"majority-first"`` and
+    ``"likeliest"`` make use of that for two options. The truth of a task is told once its answers
+    are in, as long as it explores. A set that lost a member is completed.
 
     With audits these assumptions are tested on the audited answers that are assured, by a
     sequential test that may be looked at after each of them. It raises an alarm when more of them
@@ -153,7 +162,7 @@ class CcbS(SoftCcb, TakesBids):
 
     Parameters
     ----------
-    alpha, error, solver, floor, ahead, mu, bounds, truth, audits, alarm, xi
+    alpha, error, solver, floor, ahead, earlier, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     miss : float, optional
         As in ``ccb-ns``; while it explores everybody is asked.
@@ -191,8 +200,9 @@ class CcbS(SoftCcb, TakesBids):
         """Adaptive; monotone if the set is the cheapest there is (Theorem 5.2)."""
         if self.miss is not None or self.audited:
             return None
-        exact = self.solves_exactly
-        return Allocation("adaptive", True, "exact" if exact else "greedy", monotone=exact)
+        # The proof is about the cheapest set of a family that bids have no bearing on.
+        how = self.minimiser
+        return Allocation("adaptive", True, how, monotone=how != "greedy")
 
 
 @policies.register("ccb-se")
@@ -206,7 +216,7 @@ class CcbSe(Ccb, TakesBids):
 
     Parameters
     ----------
-    alpha, floor, ahead, mu, bounds, truth, audits, alarm, xi
+    alpha, floor, ahead, earlier, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     error : str
         ``"hoeffding-linear"``, with any epsilon: the rule is proved for this form alone.
@@ -246,9 +256,10 @@ class CcbSe(Ccb, TakesBids):
                 "'hoeffding-linear' only",
                 field="error",
             )
-        if self.solver == "exact":
+        if self.solver in ("exact", "classes"):
             raise InvalidParameter(
-                "solver is 'exact': policy 'ccb-se' eliminates by the greedy order, give 'greedy'",
+                f"solver is {self.solver!r}: policy 'ccb-se' eliminates by the greedy order, "
+                "give 'greedy'",
                 field="solver",
             )
 

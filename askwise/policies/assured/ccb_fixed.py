@@ -19,7 +19,12 @@ from askwise.ledger.queries import can_be_asked
 from askwise.policies.assured.base import BoundingPolicy
 from askwise.policies.assured.choosing import find_task
 from askwise.policies.assured.common import FIXED, FRESH, Params, State
-from askwise.policies.assured.sets import cheapest_set, critical_bids, critical_bids_exact
+from askwise.policies.assured.sets import (
+    cheapest_set,
+    critical_bids,
+    critical_bids_by_classes,
+    critical_bids_exact,
+)
 from askwise.policies.base import policies
 
 ROUNDS = 100
@@ -37,7 +42,7 @@ class CcbFixed(BoundingPolicy, SetsCriticalBids):
 
     Parameters
     ----------
-    alpha, error, solver, floor, ahead, mu, bounds
+    alpha, error, solver, floor, ahead, earlier, mu, bounds
         As in ``ccb-ns``.
     rounds : int, optional
         How many tasks are learned from: 100 by default. With too few the lower bounds don't
@@ -129,14 +134,14 @@ class CcbFixed(BoundingPolicy, SetsCriticalBids):
     def allocation(self) -> Allocation:
         """No bid has a bearing on exploration; then monotone as the solver is.
 
-        The cheapest set is, and GA (Lemma 6.2); the greedy solver of other error functions is
-        not proved to be.
+        The cheapest set is, that of a range of sets that bids have no bearing on, and GA (Lemma
+        6.2); the greedy solver of other error functions is not proved to be.
         """
         return Allocation(
             "none" if self.qualities else "fixed",
             True,
-            "exact" if self.solves_exactly else "greedy",
-            monotone=self.solves_exactly or self.is_linear,
+            self.minimiser,
+            monotone=self.minimiser != "greedy" or self.is_linear,
         )
 
     def critical_bids(
@@ -168,6 +173,9 @@ def _critical(
     if policy.solves_exactly:
         chosen, _, _ = cheapest_set(costs, qualities, policy.alpha, policy.error, "exact")
         return chosen, critical_bids_exact(costs, qualities, policy.alpha, policy.error)
+    if policy.solver == "classes":
+        chosen, _, _ = cheapest_set(costs, qualities, policy.alpha, policy.error, "classes")
+        return chosen, critical_bids_by_classes(costs, qualities, policy.alpha, policy.error)
     if not policy.is_linear:
         raise NotImplementedError(
             f"policy {policy.name!r} has no critical bids for error {policy.error!r} with the "

@@ -171,7 +171,11 @@ def begins_with_all(params: Params, begun: int) -> bool:
         return bool(begun < params.rounds)
     # Alg. 1 and 2, line 2.
     first = params.rule == a.S or params.rule == a.SE
-    return begun == 0 and (first or (params.rule == a.NS and params.miss < 0.0))
+    return (
+        begun == 0
+        and params.rounds != a.INFORMED
+        and (first or (params.rule == a.NS and params.miss < 0.0))
+    )
 
 
 @step

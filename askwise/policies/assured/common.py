@@ -59,6 +59,10 @@ TALLY_SIZE = 11
 WATCH_SIZE = 13
 
 
+INFORMED = -1
+"""In place of a number of rounds: earlier campaigns showed enough to begin without everybody."""
+
+
 class Params(NamedTuple):
     """Parameters as kernels take them.
 
@@ -95,6 +99,18 @@ class State(NamedTuple):
     tally: Array
     known: Array
     watch: Array
+
+
+def new_state(workers: int, tasks: int) -> State:
+    """Nothing is known of so many workers, none of so many tasks was begun."""
+    return State(
+        workers=np.zeros((workers, 4), np.int64),
+        intervals=np.zeros((workers, 2)),
+        tasks=np.zeros((tasks, TASK_COLUMNS), np.int64),
+        tally=np.zeros(TALLY_SIZE, np.int64),
+        known=np.full(workers, np.nan),
+        watch=np.zeros(WATCH_SIZE),
+    )
 
 
 @step

@@ -1,12 +1,13 @@
 """Whether answers are as accurate as the bounds say: a test that may be looked at at any time.
 
 The truths are those of tasks drawn at random. Let X be 1 if the majority's answer to such a task is
-wrong, 1/2 if it is tied, and p the error that the bounds on qualities said it had at most. For any
-odds ratio r above 1, the product of r**X / (1 - p + r p) over the tasks so far is a martingale of
-mean 1 if X is 1 with probability p, and falls on average if that is less likely (a tie is worth
-less than its mean, as r**X is convex). log(1 - p + r p) is concave in p: with the mean of the p in
-place of each, the product is smaller still. So is the mean over several r. It exceeds 1 / level
-with probability ``level`` at most, ever (Ville), and it hangs on three sums only.
+wrong, t / (t + 1) if t other options have as many votes as the truth, and p the error that the
+bounds on qualities said it had at most. For any odds ratio r above 1, the product of
+r**X / (1 - p + r p) over the tasks so far is a martingale of mean 1 if X is 1 with probability p,
+and falls on average if that is less likely (a tie is worth less than its mean, as r**X is convex).
+log(1 - p + r p) is concave in p: with the mean of the p in place of each, the product is smaller
+still. So is the mean over several r. It exceeds 1 / level with probability ``level`` at most,
+ever (Ville), and it hangs on three sums only.
 
 The same with odds ratios below 1 bounds from above how often answers are wrong on the mean,
 however that differs from task to task.
@@ -130,6 +131,17 @@ def is_within(error: float, alpha: float) -> bool:
     return error <= alpha * (1.0 + FORGIVEN)
 
 
+@step
+def wrong_share(votes: Array, task: int, truth: int) -> float:
+    """How likely the option with the most votes is wrong, if a draw decides among those tied."""
+    tied = 0
+    for option in range(votes.shape[1]):
+        if option != truth and votes[task, option] > votes[task, truth]:
+            return 1.0
+        tied += int(option != truth and votes[task, option] == votes[task, truth])
+    return tied / (tied + 1.0)
+
+
 @heavy_kernel
 def judge(book: Book, state: State, params: Params, task: int) -> None:
     """Hold the answer to an audited task against what the bounds said, before they learn from it.
@@ -145,18 +157,16 @@ def judge(book: Book, state: State, params: Params, task: int) -> None:
     while at >= 0:
         members[cells[at, c.CELL_WORKER]] = cells[at, c.CELL_ANSWERS] > 0
         at = cells[at, c.NEXT_CELL]
-    truth, votes = book.tasks[task, c.TRUTH], book.votes
-    judge_set(state, params, members, votes[task, truth] - votes[task, 1 - truth])
+    judge_set(state, params, members, wrong_share(book.votes, task, book.tasks[task, c.TRUTH]))
 
 
 @heavy_kernel
-def judge_set(state: State, params: Params, members: Array, lead: int) -> None:
-    """As ``judge``, of those who have answered; the truth leads by this many votes."""
+def judge_set(state: State, params: Params, members: Array, wrong: float) -> None:
+    """As ``judge``, of those who have answered, and how far their answer is wrong."""
     watch, alpha = state.watch, params.check.alpha
     said = said_error(state, params, members)
     if not is_within(said, alpha):
         return
-    wrong = 1.0 if lead < 0 else (0.5 if lead == 0 else 0.0)
     slack = watch[a.SLACK]
     watch[a.SEEN] += 1.0
     watch[a.SEEN_WRONG] += wrong

@@ -410,12 +410,6 @@ REFUSED: dict[str, tuple[dict[str, Any], type[AskwiseError], str, str]] = {
         "mechanism",
         "use 'ccb-fixed' with known qualities",
     ),
-    "bids on three options": (
-        labels(options=THREE, mechanism=bids("self-resampling")),
-        InvalidProblem,
-        "options",
-        "takes exactly two",
-    ),
     "nothing that could be asked for nothing": (
         {"outcome": "utility", "workers": [Worker("ann", 0)]},
         InvalidProblem,

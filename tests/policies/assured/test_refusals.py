@@ -51,8 +51,13 @@ def test_bad_parameters_are_refused_in_one_line(name, parameters, message):
 
 def test_problems_that_it_cannot_work_on_are_refused():
     workers = [Worker("ann", 1)]
-    with pytest.raises(InvalidProblem, match=r"options are a, b, c: .* takes exactly two"):
-        Campaign.create(workers=workers, tasks=["t"], options=list("abc"), policy="ccb-ns")
+    with pytest.raises(InvalidProblem, match=r"options are a, b, c: .* made for two options"):
+        Campaign.create(
+            workers=workers,
+            tasks=["t"],
+            options=list("abc"),
+            policy={"name": "ccb-ns", "error": "weighted-majority"},
+        )
     with pytest.raises(InvalidProblem, match=r"repeat is true: .* asks each worker once"):
         Campaign.create(
             workers=workers, tasks=["t"], options=list("ab"), repeat=True, policy="ccb-s"

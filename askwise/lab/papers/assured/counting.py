@@ -52,7 +52,7 @@ from askwise.policies.assured.common import (
     spread_of,
 )
 from askwise.policies.assured.learning import begin, recount, take_decision, teaches
-from askwise.policies.assured.watching import judge_set, widened
+from askwise.policies.assured.watching import judge_set, widened, wrong_share
 
 # Cells of `place`: how many events there were; how many cells of `members` are used; where in it
 # the set of the last decision begins, and that of everybody (-1: not there yet); and what an answer
@@ -192,8 +192,7 @@ def count_campaign(
             recount(book, state, params, before)
             if params.audits > 0.0 and state.tasks[before, a.AUDITED] == 1:
                 mark_set(book, notes, chosen)
-                lead = book.votes[before, truth] - book.votes[before, 1 - truth]
-                judge_set(state, params, chosen, lead)
+                judge_set(state, params, chosen, wrong_share(book.votes, before, truth))
             if teaches(state, params, before):
                 learn_set(book, state, params, notes, truth)
                 for row in range(totals[c.PLAN_ROWS] if lasting else 0):

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from askwise.core.errors import InvalidParameter
 from askwise.core.registry import Registry, from_label
 from askwise.kernels.knapsack.inputs import Array, Numbers
-from askwise.policies.assured.sets.codes import OTHER
+from askwise.policies.assured.sets.codes import OTHER, WEIGHTED
 from askwise.policies.assured.sets.inputs import alpha_of, qualities_of, solver_of
 
 MAX_WORK = 1 << 24
@@ -56,6 +57,10 @@ class ErrorFunction(ABC):
         """
         return None
 
+    def misfit(self, options: int) -> str:
+        """Why it says nothing of tasks with so many options; empty if it does."""
+        return ""
+
     def smoothness(self, delta: float, workers: int) -> float | None:
         """h(delta): how much the error changes when no quality changes by more than delta."""
         slope = self.slope(workers)
@@ -76,6 +81,12 @@ class ErrorFunction(ABC):
         ``code`` is -1 for a user's function, which kernels can't run.
         """
         threshold = alpha_of(alpha)
+        if solver == "classes" and self.code in (OTHER, WEIGHTED):
+            raise InvalidParameter(
+                f"solver is 'classes', which does not go with error {self.name!r}: give 'auto', "
+                "'exact' or 'greedy'",
+                field="solver",
+            )
         epsilon, ties = self.numbers()
         demand = math.log(1.0 / threshold) / epsilon
         return Target(self.code, threshold, epsilon, ties, solver_of(solver), demand, MAX_WORK)

@@ -10,8 +10,10 @@ from askwise.kernels.knapsack import cover_greedy, inputs
 from askwise.kernels.knapsack.ga import by_ratio, count_units
 from askwise.kernels.knapsack.inputs import Array, Numbers, WrongInput
 from askwise.kernels.knapsack.ordering import marked
-from askwise.policies.assured.sets.base import Spec
+from askwise.policies.assured.sets.base import Spec, function_of
+from askwise.policies.assured.sets.classes import NOBODY, find_by_classes
 from askwise.policies.assured.sets.inputs import workers_of
+from askwise.policies.assured.sets.search import NONE
 from askwise.policies.assured.sets.solve import solve_cheapest
 
 
@@ -185,4 +187,48 @@ def critical_bids_exact(
         )
         others = workers.cost([j for j in best.indices if j != i])
         bids.append(float(without.cost - others) if without.feasible else math.inf)
+    return bids
+
+
+def critical_bids_by_classes(
+    costs: Numbers, qualities: Numbers, alpha: float, error: Spec = "majority"
+) -> list[float]:
+    """Return what Clarke's rule pays each worker of the set by classes.
+
+    As :func:`critical_bids_exact`, but the cheapest set is that of the solver "classes", with a
+    worker and without: the cheapest of a range of sets that no cost has a bearing on. So paying
+    this makes it a dominant strategy to ask for one's true cost, though the set may not be the
+    cheapest of all.
+
+    Parameters
+    ----------
+    costs, qualities, alpha, error
+        As for :func:`cheapest_set`.
+
+    Returns
+    -------
+    list of float
+        For each worker of the set, in ascending order of their indices; math.inf where no set of
+        the range is without them (and for everybody if the target can't be reached).
+
+    Examples
+    --------
+    >>> from askwise.core.accuracy import critical_bids_by_classes
+    >>> critical_bids_by_classes([3, 4, 9], [0.95, 0.95, 0.95], 0.1)
+    [4.0]
+    """
+    workers = workers_of(costs, qualities)
+    target = function_of(error).target(alpha, "classes")
+    chosen, rest = np.zeros(len(workers.whole), np.bool_), np.zeros(len(workers.whole), np.bool_)
+    if find_by_classes(target, workers.whole, workers.qualities, NOBODY, chosen) == NONE:
+        best = solve_cheapest(workers.costs, workers.qualities, alpha, error, "classes")
+        return [math.inf] * len(best.indices)
+    members = np.flatnonzero(chosen).tolist()
+    bids = []
+    for i in members:
+        if find_by_classes(target, workers.whole, workers.qualities, i, rest) == NONE:
+            bids.append(math.inf)
+            continue
+        without = workers.cost(np.flatnonzero(rest).tolist())
+        bids.append(float(without - workers.cost([j for j in members if j != i])))
     return bids

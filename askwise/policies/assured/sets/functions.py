@@ -24,8 +24,11 @@ class MajorityError(ErrorFunction):
         What counts if as many are right as wrong: ``"error"``, or ``"random"`` for half an
         error (a coin decides). So the empty set has the error 1, or 1/2.
 
-    Assumes two options and answers that are right independently of each other. A second worker
-    beside one does not help, a weak worker beside good ones harms: not decreasing in the set.
+    Assumes answers that are right independently of each other. It is the error with two options,
+    whichever is the likelier; with more of them it bounds that of the option with the most votes,
+    whatever the wrong answers are: that one is wrong only if no more are right than wrong. A second
+    worker beside one does not help, a weak worker beside good ones harms: not decreasing in the
+    set.
 
     Not when answers are weighed by what is known of the workers: see ``weighted-majority``.
 
@@ -70,6 +73,11 @@ def _decisive(size: int, ties: str) -> float:
     return _central(size - 2) if ties == "error" else _central(size)
 
 
+def only_two(options: int) -> str:
+    """Why a function says nothing of more than two options."""
+    return "" if options == 2 else "is made for two options: give 'majority' or 'plurality'"
+
+
 def _central(flips: int) -> float:
     """The chance that an even number of coins falls half and half."""
     half = flips // 2
@@ -83,8 +91,9 @@ class Hoeffding(ErrorFunction):
 
     1 where the sum is not positive, and for the empty set.
 
-    Assumes two options and independent answers. An upper bound, so a set that meets the target
-    meets it by majority too; it asks for several times as many workers as ``majority``.
+    Assumes independent answers; any number of options, as ``majority``. An upper bound, so a
+    set that meets the target meets it by majority too; it asks for several times as many workers as
+    ``majority``.
 
     Not to be read as the majority's error. Not decreasing in the set: a weak worker lowers the
     mean margin.
@@ -191,6 +200,10 @@ class MostLikelyError(ErrorFunction):
         """Multiply."""
         return float(kernels.most_likely_error(qualities))
 
+    def misfit(self, options: int) -> str:
+        """Two options."""
+        return only_two(options)
+
     def slope(self, workers: int) -> float | None:
         """One: h(delta) = delta."""
         # Sorted qualities move by delta at most, and the partial derivatives of a product of k
@@ -233,6 +246,10 @@ class WeightedMajorityError(ErrorFunction):
     def probability(self, qualities: Array) -> float:
         """Try all answers, or convolve."""
         return float(kernels.weighted_error(qualities))
+
+    def misfit(self, options: int) -> str:
+        """Two options."""
+        return only_two(options)
 
     def slope(self, workers: int) -> float | None:
         """Take n; not known where the error is not computed exactly."""

@@ -9,8 +9,8 @@ from askwise.core.errors import InvalidParameter
 from askwise.kernels.knapsack import inputs
 from askwise.kernels.knapsack.inputs import Array, Numbers
 
-SOLVERS = ("auto", "exact", "greedy")
-AUTO, EXACT, GREEDY = range(3)
+SOLVERS = ("auto", "exact", "greedy", "classes")
+AUTO, EXACT, GREEDY, CLASSES = range(4)
 
 
 def alpha_of(alpha: object) -> float:

@@ -10,7 +10,8 @@ from askwise.ledger import columns as c
 from askwise.policies.assured.sets import codes
 from askwise.policies.assured.sets.base import Target
 from askwise.policies.assured.sets.cheapest import find_cheapest
-from askwise.policies.assured.sets.inputs import EXACT, GREEDY
+from askwise.policies.assured.sets.classes import NOBODY, find_by_classes
+from askwise.policies.assured.sets.inputs import CLASSES, EXACT, GREEDY
 from askwise.policies.assured.sets.linear import cheapest_linear, reaches_demand
 from askwise.policies.assured.sets.pools import worth_of
 from askwise.policies.assured.sets.probability import (
@@ -172,6 +173,8 @@ def _drop_superfluous(
 @heavy_kernel
 def find_set(target: Target, costs: Array, q: Array, chosen: Array) -> tuple[int, float]:
     """Mark the cheapest set that meets the target; statuses and bound as ``find_cheapest``."""
+    if target.solver == CLASSES:
+        return find_by_classes(target, costs, q, NOBODY, chosen), 0.0
     if target.code == codes.LINEAR:
         return cheapest_linear(costs, q, target.demand, target.solver, target.work, chosen)
     goal = Goal(target.code, target.ties, target.alpha * (1.0 + codes.FORGIVEN))

@@ -11,7 +11,7 @@ from askwise.policies.assured.sets.cheapest import least_error
 from askwise.policies.assured.sets.checking import ensure_error_function
 from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, OTHER
 from askwise.policies.assured.sets.enumeration import first_by_enumeration, greedily
-from askwise.policies.assured.sets.inputs import EXACT, GREEDY, Workers, workers_of
+from askwise.policies.assured.sets.inputs import CLASSES, EXACT, GREEDY, Workers, workers_of
 from askwise.policies.assured.sets.kernels import find_set
 from askwise.policies.assured.sets.search import FIRST, NONE
 
@@ -73,6 +73,9 @@ def cheapest_set(
         ours the best of those sets, for each size, that are optimal at some price on quality,
         improved by single replacements; for a user's function workers in order of
         cost / (2q - 1) until the target is met, without those who turn out superfluous.
+        ``"classes"``: qualities are rounded down to a few classes and all numbers of workers of
+        each class are tried, so that it always ends; the set hangs on costs only through a
+        range of sets that is settled by the qualities, which is what truthful payments need.
         A user's function is solved exactly by trying sets in order of cost, up to 20 workers.
 
     Returns
@@ -129,24 +132,41 @@ def solve_target(function: ErrorFunction, workers: Workers, target: Target) -> C
         chosen[:] = workers.qualities > 0.5
         status, bound = FIRST, float(workers.whole[chosen].sum())
     elif not feasible:
-        least = lowest_error(function, target, workers)
-        status, bound = _run(workers, target._replace(alpha=least), chosen)
+        target = target._replace(alpha=lowest_error(function, target, workers))
+        status, bound = _run(workers, target, chosen)
     if target.solver == EXACT and status != FIRST:
         raise TooLarge(
             f"costs: the cheapest set among {len(chosen)} takes too long to prove; "
-            "solver 'auto' says how near the best set found is",
+            "solver 'auto' or 'classes' says how near the best set found is",
             field="costs",
         )
     indices = np.flatnonzero(chosen)
     paid = int(workers.whole[indices].sum())
+    gap = share_above(paid, bound)
+    if target.solver == CLASSES:
+        gap = gap_of(workers, target, chosen)
     return Cheapest(
         tuple(indices.tolist()),
         workers.cost(indices.tolist()),
         float(function.probability(workers.qualities[indices])),
         feasible,
         status == FIRST,
-        max(0.0, (paid - bound) / paid) if paid > 0 else 0.0,
+        gap,
     )
+
+
+def gap_of(workers: Workers, target: Target, chosen: Array) -> float:
+    """The most by which a set that meets the target is dearer than the cheapest, as a share of it.
+
+    By the lower bound of the solver that goes by prices on quality, which holds for every set.
+    """
+    _, bound = _run(workers, target._replace(solver=GREEDY), np.zeros(len(chosen), np.bool_))
+    return share_above(int(workers.whole[chosen].sum()), bound)
+
+
+def share_above(paid: int, bound: float) -> float:
+    """By what share of it a cost exceeds a lower bound."""
+    return max(0.0, (paid - bound) / paid) if paid > 0 else 0.0
 
 
 def lowest_error(function: ErrorFunction, target: Target, workers: Workers) -> float:
@@ -163,7 +183,7 @@ def _run(workers: Workers, target: Target, chosen: Array) -> tuple[int, float]:
     for shift in (10, 8, 6, 4, 2, 0):
         allowed = target._replace(work=most >> shift)
         status, bound = find_set(allowed, workers.whole, workers.qualities, chosen)
-        if status in (NONE, FIRST) or target.solver == GREEDY:
+        if status in (NONE, FIRST) or target.solver in (GREEDY, CLASSES):
             break
     return int(status), float(bound)
 

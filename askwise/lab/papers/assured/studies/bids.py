@@ -1,7 +1,8 @@
 """Bids, quotes and payments of simulated campaigns, by the mechanisms' own code."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from askwise.lab.worlds.assured import AssuredWorld
 from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 from askwise.mechanisms import Mechanism, mechanisms
+from askwise.mechanisms.base import Quote
 from askwise.policies import Policy
 from askwise.policies.assured.common import EXPLOIT, NOTE
 
@@ -71,6 +73,53 @@ def campaign(
     requoted(mechanism, policy, outcome)
     owed = mechanism.settle(ledger.problem, outcome.ledger)
     return np.array([each.answers for each in owed]), np.array([each.paid / MICRO for each in owed])
+
+
+def work_by_rank(
+    mechanism: Mechanism,
+    policy: Policy,
+    fresh: Ledger,
+    worker: int,
+    world: AssuredWorld,
+    seed: int,
+    replication: int,
+    drawing: int,
+    ranks: Sequence[int],
+) -> list[tuple[int, int]]:
+    """How many answers a worker is asked for, by what they are counted at (micro-units).
+
+    All else is fixed: answers, and the bids of others as one draw has quoted them. ``ranks`` are
+    looked at, and wherever the work at two neighbours differs, between them down to a micro-unit:
+    all steps of work that only falls, and of other work those that a look at ``ranks`` shows.
+    """
+    draw = Draw(*draws.stream(seed, draws.MECHANISM, drawing), 0)
+    known: dict[int, int] = {}
+
+    def work(rank: int) -> int:
+        if rank not in known:
+            ledger = fork(fresh)
+            quotes = list(mechanism.quote(ledger.problem, ledger, draw))
+            quotes[worker] = Quote(quotes[worker].worker, rank, rank, rank)
+            ledger.apply(Event(Kind.QUOTED, workers=tuple(each.to_json() for each in quotes)))
+            outcome = simulate_counts(
+                policy, ledger.problem, world, seed=seed, replication=replication, ledger=ledger
+            )
+            known[rank] = int(outcome.ledger.book.workers[worker, c.ANSWERED])
+        return known[rank]
+
+    places = sorted(set(ranks))
+    steps = [(places[0], work(places[0]))]
+    pending = list(pairwise(places))[::-1]
+    while pending:
+        low, high = pending.pop()
+        if work(low) == work(high):
+            continue
+        if high - low == 1:
+            steps.append((high, work(high)))
+            continue
+        middle = (low + high) // 2
+        pending += [(middle, high), (low, middle)]
+    return steps
 
 
 def requoted(mechanism: Mechanism, policy: Policy, outcome: Counted) -> None:

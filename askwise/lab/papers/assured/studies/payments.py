@@ -59,7 +59,7 @@ class AssuredPayments(Experiment):
     resampled: str = "ccb-s"
     fixed: tuple[str, ...] = (
         "ccb-fixed(mu=0.01)",
-        "ccb-fixed(error=majority,mu=0.01,solver=exact)",
+        "ccb-fixed(error=majority,mu=0.01,solver=classes)",
     )
     gammas: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01, 0.001)
     rounds: tuple[int, ...] = (40, 60, 85, 120, 160, 200, 300, 400)

@@ -1,0 +1,87 @@
+"""Assured accuracy with more than two options, and with options of unequal frequency."""
+
+import numpy as np
+import pytest
+
+from askwise import Campaign, Worker
+from askwise.core.choices import Done, Wait
+from askwise.core.errors import InvalidProblem
+from askwise.policies.assured.watching import wrong_share
+
+OPTIONS = ("cat", "dog", "fox", "owl")
+
+
+def campaign_of(policy, workers=5, tasks=4, options=OPTIONS, **more):
+    return Campaign.create(
+        workers=[Worker(f"w{at}", 1 + at) for at in range(workers)],
+        tasks=[f"t{at}" for at in range(tasks)],
+        options=list(options),
+        policy=policy,
+        **more,
+    )
+
+
+def test_four_options_are_assured_by_the_bound_that_holds_whatever_is_wrong():
+    policy = {"name": "ccb-fixed", "qualities": (0.95, 0.8, 0.8, 0.8, 0.7), "alpha": 0.11}
+    campaign = campaign_of(policy)
+    batch = campaign.ask(limit=5)
+    for each in batch:
+        campaign.tell(each.id, "fox")
+    answer = campaign.answers()[0]
+    assert (answer.value, answer.outcome) == ("fox", "assured")
+    assert answer.assured_error == pytest.approx(0.05)
+
+
+def test_even_errors_make_smaller_sets_enough():
+    known = {"name": "ccb-fixed", "qualities": (0.7,) * 5, "alpha": 0.2}
+    by_bound = campaign_of(known).ask(limit=5)
+    by_plurality = campaign_of({**known, "error": "plurality(options=4)"}).ask(limit=5)
+    # Four are wrong together at most in .348 of tasks, five in .163. If errors spread evenly, two
+    # wrong ones of four agree in a third of cases: 1 - .6517 - .2646 * 2/3 = .172.
+    assert [sum(each.task == "t0" for each in batch) for batch in (by_bound, by_plurality)] == [
+        5,
+        4,
+    ]
+
+
+def test_truths_of_four_options_teach_and_end_exploration():
+    policy = {"name": "ccb-ns", "alpha": 0.2, "floor": 0.6, "bounds": "paper", "mu": 0.9}
+    campaign = campaign_of(policy, tasks=40)
+    told = 0
+    while not isinstance(choice := campaign.ask(limit=5), Done):
+        if choice == Wait("truth"):
+            campaign.truth(f"t{told}", "owl")
+            told += 1
+            continue
+        for each in choice:
+            campaign.tell(each.id, "cat" if each.worker == "w4" and told % 2 else "owl")
+    assert 0 < told < 40
+    assert all(answer.value == "owl" for answer in campaign.answers())
+    assert campaign.answers()[-1].outcome == "assured"
+
+
+def test_a_plurality_made_for_another_number_of_options_is_refused():
+    with pytest.raises(InvalidProblem, match=r"give 'plurality\(options=4\)'") as caught:
+        campaign_of({"name": "ccb-ns", "error": "plurality(options=3)"})
+    assert caught.value.field == "options"
+
+
+def test_nobody_is_asked_where_the_rarer_option_is_rare_enough():
+    policy = {"name": "ccb-fixed", "qualities": (0.9, 0.8), "alpha": 0.1}
+    asked = [
+        len(campaign_of({**policy, "error": error}, 2, 1, ("no", "yes")).ask(limit=5))
+        for error in ("likeliest(prior=0.6)", "majority-first(prior=0.5)")
+    ]
+    assert asked == [1, 1]
+
+
+def test_bids_go_with_more_than_two_options():
+    mechanism = {"name": "fixed-exploration", "c_max": 9}
+    policy = {"name": "ccb-fixed", "rounds": 1, "solver": "classes", "alpha": 0.3, "floor": 0.7}
+    campaign = campaign_of(policy, mechanism=mechanism)
+    assert len(campaign.ask(limit=9)) == 5
+
+
+def test_a_tie_is_wrong_as_often_as_a_draw_among_those_tied():
+    votes = np.array([[2, 2, 1, 0], [1, 1, 1, 1], [0, 3, 0, 0], [3, 1, 1, 1]])
+    assert [wrong_share(votes, task, 0) for task in range(4)] == [0.5, 0.75, 1.0, 0.0]
