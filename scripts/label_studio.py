@@ -3,12 +3,12 @@
 
 usage: label_studio.py install
            Install the package label-studio into a virtual environment of its own, if it is not
-           there: about a gigabyte, some minutes. What can't be done is said, and is no failure: the
-           tests are skipped then.
+           there, and make a database for it: about a gigabyte, some minutes. What can't be done is
+           said, and is no failure: the tests are skipped then.
        label_studio.py serve DIRECTORY [PORT]
-           Start it on 127.0.0.1, on a free port if none is given, with its data in the directory.
-           Prints its address once it answers, and stops it when standard input ends. The first
-           user is admin@example.org, with the token below.
+           Start it on 127.0.0.1, on a free port if none is given, with its data in the directory,
+           which is made if it is not there. Prints its address once it answers, and stops it when
+           standard input ends. The first user is admin@example.org, with the token below.
 
 ASKWISE_TEST_LABEL_STUDIO=0 asks for none: then install does nothing.
 """
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -63,13 +64,41 @@ def program() -> Path:
     return found
 
 
+def fresh() -> Path:
+    """Find the data of a server that was never used: to make its database takes minutes."""
+    found = home() / "fresh"
+    if not found.is_dir():
+        raise Unavailable(f"there is no database in {home().name}: scripts/label_studio.py install")
+    return found
+
+
 def install() -> None:
-    """Install the server unless it is there."""
+    """Install the server and make a database, unless they are there."""
     try:
         program()
-        return
     except Unavailable:
-        pass
+        _install_package()
+    try:
+        fresh()
+    except Unavailable:
+        _make_database()
+
+
+def _make_database() -> None:
+    making = home() / "making"
+    shutil.rmtree(making, ignore_errors=True)
+    making.mkdir()
+    process = start(making, free_port())
+    process.terminate()
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        stop(process)
+    (making / "server.log").unlink(missing_ok=True)
+    making.rename(home() / "fresh")
+
+
+def _install_package() -> None:
     venv.create(home(), with_pip=True, clear=True)
     quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
     try:
@@ -110,6 +139,8 @@ def start(directory: Path, port: int) -> subprocess.Popen[bytes]:
         "FRONTEND_SENTRY_DSN": "",
         "LATEST_VERSION_CHECK": "False",
         "FEATURE_FLAGS_OFFLINE": "true",
+        # Its webhooks may call this machine.
+        "SSRF_PROTECTION_ENABLED": "false",
         "DEBUG": "False",
         "LOG_LEVEL": "WARNING",
     }
@@ -147,7 +178,8 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 def serve(directory: Path, port: int | None) -> None:
     """Answer until standard input ends."""
-    directory.mkdir(parents=True, exist_ok=True)
+    if not directory.exists():
+        shutil.copytree(fresh(), directory)
     at = port or free_port()
     process = start(directory, at)
     try:

@@ -16,6 +16,7 @@ from askwise.cli.errors import Frame
 from askwise.cli.export import export
 from askwise.cli.init import init
 from askwise.cli.label import label
+from askwise.cli.label_studio import label_studio
 from askwise.cli.mcp import mcp
 from askwise.cli.new import new
 from askwise.cli.pilot import pilot
@@ -34,7 +35,7 @@ app = typer.Typer(
 )
 
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
-    "Label": (label, init),
+    "Label": (label, init, label_studio),
     "Make and change a campaign": (
         *(plan, new, campaigns.list_campaigns, campaigns.add, campaigns.leave),
         *(campaigns.bid, campaigns.top_up, campaigns.close, campaigns.pause, campaigns.resume),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,14 +62,39 @@ class Books:
     personal: set[str] = field(default_factory=set)
     """Assignments that are about their worker: audits and gold questions."""
 
-    def out(self, workers: set[str]) -> Iterator[Handed]:
+    asked: dict[str, list[str]] = field(default_factory=dict)
+    """Who was ever asked about each task."""
+
+    def put(self, handed: Handed) -> None:
+        """Note what has become of an assignment."""
+        pair = (handed.assignment.task or "", handed.assignment.worker)
+        known = self.pairs.get(pair)
+        # What expired counts only where nothing else became of the pair.
+        same = known is None or known.assignment.id == handed.assignment.id
+        if same or handed.state != "expired" or (known is not None and known.state == "expired"):
+            self.pairs[pair] = handed
+        if known is None:
+            self.asked.setdefault(pair[0], []).append(pair[1])
+
+    def out(self, workers: set[str]) -> list[Handed]:
         """What some workers have out, oldest first."""
         found = [
             each
             for (_, worker), each in self.pairs.items()
             if each.state == "out" and worker in workers
         ]
-        return iter(sorted(found, key=lambda each: _seq(each.assignment.id)))
+        return sorted(found, key=lambda each: seq_in(each.assignment.id))
+
+    def out_of(self, task: str) -> list[Handed]:
+        """What people have out about a task and may be handed over, oldest first."""
+        found = [
+            each
+            for worker in self.asked.get(task, ())
+            if (each := self.pairs[task, worker]).state == "out"
+            and each.assignment.id not in self.personal
+            and self.workers[worker].kind not in ("model", "crowd")
+        ]
+        return sorted(found, key=lambda each: seq_in(each.assignment.id))
 
     def verdicts(self, task: str) -> dict[str, str | float]:
         """What models have said of a task, by worker."""
@@ -100,18 +124,17 @@ def read_books(campaign: Campaign) -> Books:
         for at in range(ledger.total(c.ASSIGNMENTS)):
             found = handed(campaign.name, state, at)
             worker = int(ledger.book.assignments[at, c.WORKER])
-            pair = (found.assignment.task or "", found.assignment.worker)
-            # What expired counts only where nothing else became of the pair.
-            if (
-                found.state != "expired"
-                or pair not in books.pairs
-                or books.pairs[pair].state == "expired"
-            ):
-                books.pairs[pair] = found
+            books.put(found)
             seq = int(ledger.book.assignments[at, c.SEQ])
             if ledger.book.workers[worker, c.AUDITS] or seq in ledger.standings.of(worker).gold:
                 books.personal.add(found.assignment.id)
     return books
+
+
+def is_closed(campaign: Campaign, task: str) -> bool:
+    """Whether a task is closed by now."""
+    with campaign.reading() as state:
+        return bool(state.ledger.book.tasks[state.ledger.task_at(task), c.CLOSED])
 
 
 class Origins:
@@ -145,5 +168,6 @@ class Origins:
         return self._by_hand.get(seq_of(self._campaign.name, assignment))
 
 
-def _seq(assignment: str) -> int:
+def seq_in(assignment: str) -> int:
+    """The number in the id of an assignment: what was asked earlier has a lower one."""
     return int(assignment.rpartition(":")[2])

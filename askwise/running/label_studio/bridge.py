@@ -97,7 +97,9 @@ class LabelStudioBridge:
         return self.counts
 
     def run(self) -> Done | None:
-        """Go on until the campaign is done, or until :meth:`stop`; returns why it is done.
+        """Go on until the campaign is done, or until :meth:`stop`; says why it is done.
+
+        None if it was stopped.
 
         Raises
         ------
@@ -144,7 +146,9 @@ class LabelStudioBridge:
             rung = self._bell.wait(self._settings.poll)
             heard = self._bell.heard()
             places = None if not rung or places is None or heard is None else heard
-        return self._campaign.over()
+        if self._broken is not None:
+            raise self._broken
+        return None
 
     def _look(self, places: set[int] | None) -> bool:
         """Bring both sides in step; false if one of them does not answer."""

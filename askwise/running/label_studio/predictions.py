@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from askwise.campaign import Campaign
+from askwise.core.errors import InvalidParameter
 from askwise.running.label_studio.board import Board, Place
 from askwise.running.label_studio.books import Books
 from askwise.running.label_studio.counts import SyncCounts
 from askwise.sources.label_studio import LabelStudioApi, LabelStudioForm
+
+log = logging.getLogger(__name__)
 
 LABEL = "askwise/"
 """How the model version of a label begins; what it rests on follows: ``askwise/certified``."""
@@ -27,10 +31,12 @@ class PredictionWriter:
         self._api = api
         self._form = form
         self._counts = counts
+        self._new: dict[int, list[dict[str, Any]]] = {}
+        """Predictions that are not there yet, by project: they are sent together."""
 
     def write(self, board: Board, books: Books) -> None:
         """Bring the predictions of all tasks up to date."""
-        labels = self._labels()
+        labels, self._new = self._labels(), {}
         models = {id for id, worker in books.workers.items() if worker.kind == "model"}
         for place in board.places.values():
             for judge in sorted(models):
@@ -44,6 +50,12 @@ class PredictionWriter:
                 if str(each["model_version"] or "").startswith(LABEL)
             ]
             self._put(place, found, labels.get(place.task), "labels")
+        for project, rows in self._new.items():
+            try:
+                self._api.import_predictions(project, rows)
+            except InvalidParameter as refused:
+                # A task was deleted a moment ago: the next look finds that out.
+                log.warning("predictions were not written: %s", refused)
 
     def _labels(self) -> dict[str, dict[str, Any]]:
         """The labels of tasks about which nobody is asked any more."""
@@ -81,7 +93,7 @@ class PredictionWriter:
         if wanted is None:
             return
         if not kept:
-            self._api.create_prediction({"task": place.id, **wanted})
+            self._new.setdefault(place.project, []).append({"task": place.id, **wanted})
         elif all(self._same(kept[0].get(name), value) for name, value in wanted.items()):
             return
         else:

@@ -7,13 +7,15 @@ campaign has, so a repeated, late or lost notice, or a kill anywhere, changes no
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from askwise.campaign import Campaign
 from askwise.campaign.views import Handed
 from askwise.core.errors import Conflict, InvalidAnswer, InvalidProblem, OverBudget
 from askwise.running.label_studio.board import Place, Submission
-from askwise.running.label_studio.books import BY, Books, Origin, Origins
+from askwise.running.label_studio.books import BY, Books, Origin, Origins, is_closed, seq_in
 from askwise.running.label_studio.counts import SyncCounts, Untaken
 from askwise.sources.label_studio import LabelStudioForm
 
@@ -70,9 +72,12 @@ class Settler:
         """Bring the campaign in line with what was submitted; tells whether anything changed."""
         self.origins.catch_up()
         changed = False
-        for (task, worker), each in sorted(newest.items(), key=lambda item: item[1].id):
+        for (task, worker), each in sorted(newest.items(), key=partial(_turn, books)):
             if task in books.tasks and worker in books.workers:
-                changed |= self._settle_one(task, worker, each, newest, books)
+                opened = books.out_of(task)[:1]
+                if self._settle_one(task, worker, each, newest, books):
+                    self._give_back_rest(task, opened, books)
+                    changed = True
         for (task, worker), handed in list(books.pairs.items()):
             if handed.state == "answered" and (task, worker) not in newest:
                 changed |= self._withdraw_deleted(handed, places)
@@ -151,12 +156,9 @@ class Settler:
         """Take an answer of somebody else than the one who was chosen."""
         waiting = [
             other
-            for other in books.out({who for about, who in books.pairs if about == task})
-            if other.assignment.task == task
-            and other.assignment.id not in books.personal
-            and books.workers[other.assignment.worker].kind not in ("model", "crowd")
+            for other in books.out_of(task)
             # Who has answered it gets it.
-            and (task, other.assignment.worker) not in newest
+            if (task, other.assignment.worker) not in newest
         ]
         # What was reserved for the most expensive has room for everybody else.
         waiting.sort(key=lambda other: -other.assignment.price)
@@ -169,7 +171,7 @@ class Settler:
             self._campaign.tell(own.id, value, key=f"{reference}:{own.id}", reference=reference)
             self._counts.count("told")
             self._note(waiting[0], books)
-            books.pairs[task, worker] = self._campaign.assignment(own.id)
+            books.put(self._campaign.assignment(own.id))
         elif expired is not None:
             # They were asked, and it took them longer than the lease.
             id = expired.assignment.id
@@ -227,8 +229,17 @@ class Settler:
 
     def _note(self, handed: Handed, books: Books) -> None:
         """Take into the books what has become of an assignment."""
-        now = self._campaign.assignment(handed.assignment.id)
-        books.pairs[now.assignment.task or "", now.assignment.worker] = now
+        books.put(self._campaign.assignment(handed.assignment.id))
+
+    def _give_back_rest(self, task: str, opened: list[Handed], books: Books) -> None:
+        """Once a task is closed, release what was asked about it and was not open yet."""
+        waiting = [each for each in books.out_of(task) if each not in opened]
+        if waiting and is_closed(self._campaign, task):
+            for each in waiting:
+                self._hold()
+                self._campaign.expire(each.assignment.id)
+                self._counts.count("expired")
+                self._note(each, books)
 
     def _pass_over(
         self, each: Submission, task: str, worker: str | None, why: str, detail: str
@@ -236,6 +247,14 @@ class Settler:
         if self._counts.untaken.get(each.id, None) is None:
             log.warning("annotation %d of task %r is not taken: %s", each.id, task, detail)
         self._counts.untaken[each.id] = Untaken(each.id, task, worker, why, detail)
+
+
+def _turn(books: Books, item: tuple[tuple[str, str], Submission]) -> tuple[str, float, int]:
+    """Task by task; first who has it open, then who else was asked, then those who were not."""
+    (task, worker), each = item
+    handed = books.pairs.get((task, worker))
+    is_out = handed is not None and handed.state == "out"
+    return task, seq_in(handed.assignment.id) if handed and is_out else math.inf, each.id
 
 
 def _rank(each: Submission) -> tuple[bool, float, int]:

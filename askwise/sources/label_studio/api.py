@@ -119,9 +119,10 @@ class LabelStudioApi:
 
     # Predictions.
 
-    def create_prediction(self, fields: Mapping[str, Any]) -> None:
-        """Add a prediction to a task."""
-        self._json("POST", "/api/predictions/", json=dict(fields))
+    def import_predictions(self, project: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add predictions to tasks of a project."""
+        path = f"/api/projects/{project}/import/predictions"
+        self._json("POST", path, json=[dict(each) for each in rows])
 
     def change_prediction(self, id: int, fields: Mapping[str, Any]) -> None:
         """Change a prediction."""
