@@ -33,6 +33,8 @@ MARKED = $$(grep -rl --include='test_*.py' 'mark\.$(1)\b' tests)
 GET_SERVER = $(BIN)/python scripts/postgres.py install
 GET_BROWSER = $(BIN)/python scripts/browser.py install
 GET_MODEL = $(BIN)/python scripts/real_model.py install
+# A gigabyte: for the slow tests alone.
+GET_LABEL_STUDIO = $(BIN)/python scripts/label_studio.py install
 
 .PHONY: help demo demo-live serve test test-slow lint format bench docs lock clean
 
@@ -83,6 +85,7 @@ test-slow: .venv/.ready ## run every test, the slow ones too
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
 	@$(GET_MODEL)
+	@$(GET_LABEL_STUDIO)
 	@HYPOTHESIS_PROFILE=slow $(PYTEST) $(SPREAD) -m "not compiled"
 	@ASKWISE_JIT= HYPOTHESIS_PROFILE=slow $(PYTEST) $(call MARKED,compiled) $(SPREAD) -m compiled
 	@$(MAKE) test-bounds CHECK=checked GROUPS="$(SPREAD)"

@@ -12,6 +12,7 @@ from askwise.campaign.preparing import prepared
 from askwise.campaign.refusals import conflict
 from askwise.campaign.requests import Action
 from askwise.campaign.screening import check_takes_questions
+from askwise.campaign.spec import Spec
 from askwise.campaign.verbs import Verbs
 from askwise.campaign.views.assignments import assignment_id, place_of, recalled
 from askwise.core.choices import Assignment, Batch
@@ -60,13 +61,18 @@ class HandingCampaign(PayingCampaign):
         return self._writer.write(prepared("hand_over", said, key, action))[0]
 
 
+def check_hands_over(spec: Spec) -> None:
+    """Refuse a campaign in which no question can be handed over, whatever its state."""
+    check_takes_questions(spec.policy, "hand_over")
+    if spec.mechanism.bidding:
+        message = "workers bid in this campaign, and what they are paid follows from who was chosen"
+        raise conflict("workers_bid", "worker", message)
+
+
 def hand_over(verbs: Verbs, assignment: int, worker: str) -> Assignment:
     """Release an assignment and put its task to another worker."""
     state, ledger = verbs.state, verbs.ledger
-    check_takes_questions(state.spec.policy, "hand_over")
-    if state.spec.mechanism.bidding:
-        message = "workers bid in this campaign, and what they are paid follows from who was chosen"
-        raise conflict("workers_bid", "worker", message)
+    check_hands_over(state.spec)
     if ledger.total(c.STOPPED):
         raise conflict("campaign_stopped", "state", "the campaign was stopped: nobody is asked")
     if ledger.total(c.PAUSED):

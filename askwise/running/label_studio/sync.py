@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection
 
 from askwise.campaign import Campaign
+from askwise.campaign.handing_over import check_hands_over
 from askwise.core.choices import Batch
 from askwise.core.errors import AskwiseError, InvalidProblem
 from askwise.core.problem import Worker
@@ -58,6 +59,9 @@ class Synchroniser:
             raise InvalidProblem(
                 "the campaign has no tasks that could be shown in Label Studio", field="tasks"
             )
+        if not settings.one_project_per_worker:
+            with campaign.reading() as state:
+                check_hands_over(state.spec)
         self._campaign = campaign
         self._settings = settings
         self._api = api

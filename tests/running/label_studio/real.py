@@ -143,24 +143,41 @@ def make_campaign(file: Path, tasks: int, people: list[str]) -> Campaign:
     return campaign
 
 
-def command(folder: Path, settings: Path, *words: str) -> subprocess.Popen[str]:
-    """The command, in a process of its own."""
-    program = "import sys; from askwise.cli.main import run; sys.argv[0] = 'askwise'; run()"
-    given = ["label-studio", NAME, str(settings), "--store", f"sqlite:///{folder / 'store.sqlite'}"]
-    environment = {
-        **os.environ,
-        "LABEL_STUDIO_TOKEN": label_studio.TOKEN,
-        "ASKWISE_WEBHOOK_SECRET": "a-secret-of-this-test",
-        "ASKWISE_JIT": "0",
-    }
-    with (folder / "askwise.log").open("a") as log:
-        return subprocess.Popen(
-            [sys.executable, "-c", program, *given, *words],
-            env=environment,
-            stdout=log,
-            stderr=log,
-            text=True,
-        )
+class Command:
+    """The command, in a process of its own, which can be killed and started again."""
+
+    def __init__(self, folder: Path, settings: Path, *words: str) -> None:
+        self._folder, self._words = folder, [str(settings), *words]
+        self.start()
+
+    def start(self) -> None:
+        program = "import sys; from askwise.cli.main import run; sys.argv[0] = 'askwise'; run()"
+        store = f"sqlite:///{self._folder / 'store.sqlite'}"
+        given = ["label-studio", NAME, *self._words, "--store", store]
+        environment = {
+            **os.environ,
+            "LABEL_STUDIO_TOKEN": label_studio.TOKEN,
+            "ASKWISE_WEBHOOK_SECRET": "a-secret-of-this-test",
+            "ASKWISE_JIT": "0",
+        }
+        with (self._folder / "askwise.log").open("a") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", program, *given], env=environment, stdout=log, stderr=log
+            )
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait(60)
+
+    def ended(self) -> int | None:
+        """Its exit code; None while it runs."""
+        return self._process.poll()
+
+    def wait(self) -> int:
+        return self._process.wait(600)
+
+    def said(self) -> str:
+        return (self._folder / "askwise.log").read_text()[-3000:]
 
 
 @dataclass

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from askwise import Worker
-from askwise.core.errors import InvalidParameter
+from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Kind
 from askwise.sources.label_studio import TASK, Unreachable
 from tests.running.label_studio.scene import WORKERS, Scene
@@ -291,6 +291,12 @@ def test_tasks_and_projects_of_others_are_left_alone() -> None:
     after = [dict(each) for each in scene.server.tasks.values() if TASK not in each["data"]]
     assert before == after
     assert scene.server.projects[other["id"]]["label_config"] == "<View/>"
+
+
+def test_a_policy_that_hands_nothing_over_needs_a_project_for_each() -> None:
+    with pytest.raises(InvalidProblem, match="round-robin"):
+        Scene(policy="round-robin")
+    assert Scene(policy="round-robin", one_project_per_worker=True).look().counts.done["asked"]
 
 
 def test_a_project_that_is_not_there_is_an_error() -> None:
