@@ -54,7 +54,7 @@ def label_studio(
         end, stopped = None, False
         bridge.once()
     else:
-        with _interrupts(bridge):
+        with _signals(bridge):
             end = bridge.run()
         stopped = end is None
     _report(bridge.counts, as_json)
@@ -121,7 +121,7 @@ def _report(counts: SyncCounts, as_json: bool) -> None:
         output.line("untaken", each.annotation, each.task, each.worker, each.why, each.detail)
 
 
-class _interrupts:  # noqa: N801
+class _signals:  # noqa: N801
     """Lets Ctrl-C and SIGTERM end a bridge after what is under way."""
 
     def __init__(self, bridge: LabelStudioBridge) -> None:

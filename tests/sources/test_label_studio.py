@@ -14,7 +14,12 @@ from hypothesis import strategies as st
 from askwise.core.content import Content
 from askwise.core.errors import AskwiseError, Conflict, InvalidAnswer, InvalidProblem
 from askwise.sources import Question, sources
-from askwise.sources.label_studio import LabelStudio, LabelStudioForm, Webhook, read_label_studio
+from askwise.sources.label_studio import (
+    LabelStudio,
+    LabelStudioForm,
+    LabelStudioWebhook,
+    read_label_studio,
+)
 
 SPAM = Content(
     "Is it $pam?",
@@ -176,7 +181,7 @@ def test_the_token_comes_from_the_environment_or_a_file(
 
 
 def test_a_short_secret_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    hook = Webhook("http://host:8765")
+    hook = LabelStudioWebhook("http://host:8765")
     assert hook.address() == ("host", 8765)
     monkeypatch.setenv("ASKWISE_WEBHOOK_SECRET", "short")
     with pytest.raises(AskwiseError, match="at least 16"):

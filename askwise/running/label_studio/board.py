@@ -72,7 +72,7 @@ class Submission:
 
 
 @dataclass
-class Place:
+class LabelStudioTask:
     """A task of the campaign, in a project."""
 
     id: int
@@ -85,7 +85,7 @@ class Place:
     draft: bool = False
 
     @classmethod
-    def read(cls, raw: Mapping[str, Any]) -> Place | None:
+    def read(cls, raw: Mapping[str, Any]) -> LabelStudioTask | None:
         """Read a task; None if it is none of ours."""
         data = raw.get("data")
         task = data.get(TASK) if isinstance(data, Mapping) else None
@@ -137,7 +137,7 @@ class Board:
         self._title = (content.title or content.question).strip()
         self.projects: dict[str | None, int] = {}
         """Project by worker; of everybody where there is one project for all."""
-        self.places: dict[int, Place] = {}
+        self.places: dict[int, LabelStudioTask] = {}
         """By the number of the task in Label Studio."""
         self._fields: dict[int, dict[str, Any]] = {}
 
@@ -221,26 +221,26 @@ class Board:
         self.places = {}
         for project in self.projects.values():
             for raw in self._api.tasks(project):
-                self._put(Place.read(raw))
+                self._put(LabelStudioTask.read(raw))
 
     def read_some(self, ids: Iterable[int]) -> None:
         """Read some tasks again; those that are gone are forgotten."""
         for id in ids:
             self.places.pop(id, None)
             try:
-                place = Place.read(self._api.task(id))
+                place = LabelStudioTask.read(self._api.task(id))
             except Missing:
                 continue
             if place is not None and place.project in self.projects.values():
                 self._put(place)
 
-    def _put(self, place: Place | None) -> None:
+    def _put(self, place: LabelStudioTask | None) -> None:
         if place is not None:
             self.places[place.id] = place
 
-    def at(self, project: int) -> dict[str, Place]:
+    def at(self, project: int) -> dict[str, LabelStudioTask]:
         """The places of a project by task; of two alike, the first."""
-        found: dict[str, Place] = {}
+        found: dict[str, LabelStudioTask] = {}
         for place in sorted(self.places.values(), key=lambda each: each.id):
             if place.project == project:
                 found.setdefault(place.task, place)
@@ -266,9 +266,9 @@ class Board:
         for begin in range(0, len(rows), BATCH):
             self._api.import_tasks(project, rows[begin : begin + BATCH])
         for raw in self._api.tasks(project):
-            self._put(Place.read(raw))
+            self._put(LabelStudioTask.read(raw))
 
-    def open(self, place: Place, overlap: int) -> bool:
+    def open(self, place: LabelStudioTask, overlap: int) -> bool:
         """Let a task have so many annotations; tells whether that is a change."""
         # Label Studio does not look again whether a task is done when its overlap is changed.
         done = place.answered >= overlap

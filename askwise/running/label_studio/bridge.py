@@ -16,7 +16,12 @@ from askwise.running.label_studio.sync import Synchroniser
 from askwise.running.starting import run
 from askwise.running.writing import MENDABLE
 from askwise.sources import Source
-from askwise.sources.label_studio import LabelStudio, LabelStudioApi, Unreachable, Webhook
+from askwise.sources.label_studio import (
+    LabelStudio,
+    LabelStudioApi,
+    LabelStudioUnreachable,
+    LabelStudioWebhook,
+)
 
 log = logging.getLogger(__name__)
 
@@ -159,7 +164,7 @@ class LabelStudioBridge:
             elif places:
                 self._sync.some(places)
         except AskwiseError as error:
-            if not isinstance(error, Unreachable) and error.reason not in MENDABLE:
+            if not isinstance(error, LabelStudioUnreachable) and error.reason not in MENDABLE:
                 raise
             log.warning("%s; the next look is in %g s", error, self._settings.poll)
             return False
@@ -198,14 +203,14 @@ class LabelStudioBridge:
 
     def _listen(self) -> Receiver | None:
         hook = self._settings.webhook
-        if not isinstance(hook, Webhook):
+        if not isinstance(hook, LabelStudioWebhook):
             return None
         return Receiver(hook.address(), hook.header, hook.secret(), self._bell)
 
     def _hook(self) -> None:
         """Have Label Studio call about projects of which it does not yet."""
         hook = self._settings.webhook
-        if not isinstance(hook, Webhook):
+        if not isinstance(hook, LabelStudioWebhook):
             return
         for project in set(self._sync.board.projects.values()) - self._hooked:
             fields = {
@@ -239,7 +244,7 @@ class LabelStudioBridge:
         for project in self._hooked:
             try:
                 for each in self._api.webhooks(project):
-                    if isinstance(hook, Webhook) and each.get("url") == hook.url:
+                    if isinstance(hook, LabelStudioWebhook) and each.get("url") == hook.url:
                         self._api.change_webhook(int(each["id"]), {"is_active": False})
             except AskwiseError as error:
                 log.warning("the webhook of project %d stays: %s", project, error)

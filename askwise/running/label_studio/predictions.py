@@ -7,7 +7,7 @@ from typing import Any
 
 from askwise.campaign import Campaign
 from askwise.core.errors import InvalidParameter
-from askwise.running.label_studio.board import Board, Place
+from askwise.running.label_studio.board import Board, LabelStudioTask
 from askwise.running.label_studio.books import Books
 from askwise.running.label_studio.counts import SyncCounts
 from askwise.sources.label_studio import LabelStudioApi, LabelStudioForm
@@ -80,7 +80,7 @@ class PredictionWriter:
 
     def _put(
         self,
-        place: Place,
+        place: LabelStudioTask,
         found: list[dict[str, Any]],
         wanted: dict[str, Any] | None,
         deed: str,

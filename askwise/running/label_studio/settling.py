@@ -14,7 +14,7 @@ from functools import partial
 from askwise.campaign import Campaign
 from askwise.campaign.views import Handed
 from askwise.core.errors import Conflict, InvalidAnswer, InvalidProblem, OverBudget
-from askwise.running.label_studio.board import Place, Submission
+from askwise.running.label_studio.board import LabelStudioTask, Submission
 from askwise.running.label_studio.books import BY, Books, Origin, Origins, is_closed, seq_in
 from askwise.running.label_studio.counts import SyncCounts, Untaken
 from askwise.sources.label_studio import LabelStudioForm
@@ -54,7 +54,7 @@ class Settler:
         self._exists = exists
         self.origins = Origins(campaign)
 
-    def newest(self, places: Iterable[Place], worker_of: Mapping[int, str]) -> Newest:
+    def newest(self, places: Iterable[LabelStudioTask], worker_of: Mapping[int, str]) -> Newest:
         """What each worker says of each task: what they submitted or changed last."""
         found: Newest = {}
         for place in places:
@@ -68,7 +68,7 @@ class Settler:
                     found[place.task, worker] = each
         return found
 
-    def settle(self, newest: Newest, places: Mapping[int, Place], books: Books) -> bool:
+    def settle(self, newest: Newest, places: Mapping[int, LabelStudioTask], books: Books) -> bool:
         """Bring the campaign in line with what was submitted; tells whether anything changed."""
         self.origins.catch_up()
         changed = False
@@ -210,7 +210,7 @@ class Settler:
             self._counts.count("revised")
         return True
 
-    def _withdraw_deleted(self, handed: Handed, places: Mapping[int, Place]) -> bool:
+    def _withdraw_deleted(self, handed: Handed, places: Mapping[int, LabelStudioTask]) -> bool:
         """Withdraw an answer whose annotation was deleted."""
         origin, assignment = self.origins.of(handed.assignment.id), handed.assignment
         # Of a task that was deleted as a whole, or is elsewhere, answers stay.

@@ -11,7 +11,7 @@ from askwise.campaign.handing_over import check_hands_over
 from askwise.core.choices import Batch
 from askwise.core.errors import AskwiseError, InvalidProblem
 from askwise.core.problem import Worker
-from askwise.running.label_studio.board import ALL, Board, Place
+from askwise.running.label_studio.board import ALL, Board, LabelStudioTask
 from askwise.running.label_studio.books import Books, read_books
 from askwise.running.label_studio.counts import SyncCounts
 from askwise.running.label_studio.predictions import PredictionWriter
@@ -248,7 +248,7 @@ class Synchroniser:
             if self._open(place, wanted):
                 self.counts.count("opened" if wanted > before else "closed")
 
-    def _open(self, place: Place, overlap: int) -> bool:
+    def _open(self, place: LabelStudioTask, overlap: int) -> bool:
         try:
             return self.board.open(place, overlap)
         except AskwiseError as error:

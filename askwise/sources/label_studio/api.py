@@ -21,7 +21,7 @@ TIMEOUT = 60.0
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 
-class Unreachable(AskwiseError):
+class LabelStudioUnreachable(AskwiseError):
     """Label Studio does not answer, or not now: whether a request was carried out is not known."""
 
     def __init__(self, message: str) -> None:
@@ -176,7 +176,7 @@ class LabelStudioApi:
         for _ in range(TRIES - 1 if method in ("GET", "PATCH") else 0):
             try:
                 return self._once(method, path, given)
-            except Unreachable:
+            except LabelStudioUnreachable:
                 time.sleep(pause)
                 pause *= 2
         return self._once(method, path, given)
@@ -197,7 +197,7 @@ class LabelStudioApi:
         if status == 404:
             raise Missing(f"{where}: Label Studio has no such thing (404)")
         if status == 429 or status >= 500:
-            raise Unreachable(f"{where}: Label Studio answers {status}")
+            raise LabelStudioUnreachable(f"{where}: Label Studio answers {status}")
         if status >= 400:
             raise InvalidParameter(
                 f"{where}: Label Studio refuses it ({status}): {response.text[:500]}",
@@ -208,14 +208,18 @@ class LabelStudioApi:
         try:
             return response.json()
         except ValueError:
-            raise Unreachable(f"{where}: the reply is no JSON: is this Label Studio?") from None
+            raise LabelStudioUnreachable(
+                f"{where}: the reply is no JSON: is this Label Studio?"
+            ) from None
 
     def _send(self, method: Method, path: str, given: dict[str, Any]) -> Any:
         try:
             return self._client.request(method, path, headers=self._headers(), **given)
         except self._httpx.TransportError as error:
             said = str(error) or type(error).__name__
-            raise Unreachable(f"Label Studio at {self.url} does not answer: {said}") from None
+            raise LabelStudioUnreachable(
+                f"Label Studio at {self.url} does not answer: {said}"
+            ) from None
 
     def _headers(self) -> dict[str, str]:
         if not self._is_personal:
@@ -225,9 +229,13 @@ class LabelStudioApi:
                 response = self._client.post("/api/token/refresh", json={"refresh": self._token})
             except self._httpx.TransportError as error:
                 said = str(error) or type(error).__name__
-                raise Unreachable(f"Label Studio at {self.url} does not answer: {said}") from None
+                raise LabelStudioUnreachable(
+                    f"Label Studio at {self.url} does not answer: {said}"
+                ) from None
             if response.status_code >= 500:
-                raise Unreachable(f"Label Studio at {self.url} answers {response.status_code}")
+                raise LabelStudioUnreachable(
+                    f"Label Studio at {self.url} answers {response.status_code}"
+                )
             if response.status_code != 200:
                 raise InvalidParameter(
                     f"Label Studio at {self.url} does not accept the personal access token "

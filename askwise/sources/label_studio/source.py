@@ -26,7 +26,7 @@ SHORTEST_SECRET = 16
 
 
 @dataclass(frozen=True)
-class Webhook:
+class LabelStudioWebhook:
     """How Label Studio says that something has changed.
 
     Parameters
@@ -120,7 +120,7 @@ class LabelStudio(FixedPrice):
     grace : float
         Seconds for which an answer is still paid that somebody may be giving to a task which was
         closed meanwhile.
-    webhook : Webhook or mapping, optional
+    webhook : LabelStudioWebhook or mapping, optional
         How Label Studio says that something has changed; without, askwise only looks now and then.
 
     Examples
@@ -142,7 +142,7 @@ class LabelStudio(FixedPrice):
     slots: int = field(default=5, kw_only=True, metadata=OPERATIONAL)
     poll: float = field(default=30.0, kw_only=True, metadata=OPERATIONAL)
     grace: float = field(default=900.0, kw_only=True, metadata=OPERATIONAL)
-    webhook: Webhook | Mapping[str, Any] | None = field(
+    webhook: LabelStudioWebhook | Mapping[str, Any] | None = field(
         default=None, kw_only=True, metadata=OPERATIONAL
     )
 
@@ -175,7 +175,7 @@ class LabelStudio(FixedPrice):
             raise InvalidParameter(
                 "workers: two addresses are one worker: a worker is one person", field="workers"
             )
-        if self.webhook is not None and not isinstance(self.webhook, Webhook):
+        if self.webhook is not None and not isinstance(self.webhook, LabelStudioWebhook):
             self.webhook = _webhook(self.webhook)
 
     async def answer(self, question: Question) -> Response:
@@ -192,7 +192,7 @@ class LabelStudio(FixedPrice):
     def check(self) -> None:
         """Refuse a token or secret that is not there."""
         self.token()
-        if isinstance(self.webhook, Webhook):
+        if isinstance(self.webhook, LabelStudioWebhook):
             self.webhook.secret()
 
     def token(self) -> str:
@@ -241,8 +241,8 @@ def read_label_studio(path: str | os.PathLike[str]) -> LabelStudio:
         raise InvalidProblem(f"{file}: {error}", field=error.field) from None
 
 
-def _webhook(raw: object) -> Webhook:
-    known = [each.name for each in dataclasses.fields(Webhook)]
+def _webhook(raw: object) -> LabelStudioWebhook:
+    known = [each.name for each in dataclasses.fields(LabelStudioWebhook)]
     if not isinstance(raw, Mapping) or "url" not in raw or not set(raw) <= set(known):
         raise InvalidParameter(
             f"webhook is {raw!r}: give url, and perhaps {', '.join(known[1:])}", field="webhook"
@@ -252,7 +252,7 @@ def _webhook(raw: object) -> Webhook:
             raise InvalidParameter(
                 f"webhook.{name} is {value!r}: give text", field=f"webhook.{name}"
             )
-    return Webhook(**raw)
+    return LabelStudioWebhook(**raw)
 
 
 def _check_url(url: object, name: str) -> None:

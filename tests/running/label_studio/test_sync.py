@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from askwise import Worker
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Kind
-from askwise.sources.label_studio import TASK, Unreachable
+from askwise.sources.label_studio import TASK, LabelStudioUnreachable
 from tests.running.label_studio.scene import WORKERS, Scene
 
 
@@ -364,7 +364,7 @@ def test_a_server_that_does_not_answer_changes_nothing(monkeypatch: pytest.Monke
     scene.annotate("ann", "t0", "yes")
     scene.server.down = True
     log = len(scene.campaign.log())
-    with pytest.raises(Unreachable):
+    with pytest.raises(LabelStudioUnreachable):
         scene.look()
     assert len(scene.campaign.log()) == log
     scene.server.down = False
