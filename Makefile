@@ -33,6 +33,8 @@ MARKED = $$(grep -rl --include='test_*.py' 'mark\.$(1)\b' tests)
 GET_SERVER = $(BIN)/python scripts/postgres.py install
 GET_BROWSER = $(BIN)/python scripts/browser.py install
 GET_MODEL = $(BIN)/python scripts/real_model.py install
+# A gigabyte: for the slow tests alone.
+GET_LABEL_STUDIO = $(BIN)/python scripts/label_studio.py install
 
 .PHONY: help demo demo-live serve test test-slow lint format bench reproduce docs lock clean
 
@@ -89,6 +91,7 @@ test-slow: .venv/.ready ## run every test, the slow ones too; continues where it
 	@$(GET_SERVER)
 	@$(GET_BROWSER)
 	@$(GET_MODEL)
+	@$(GET_LABEL_STUDIO)
 	@$(if $(FRESH),rm -rf $(SLOW))
 	@failed=; for part in $(PARTS); do $(MAKE) test-slow-$$part || failed="$$failed $$part"; done; \
 	echo "== the slow suite"; $(BIN)/python -m tests.resuming $(PARTS:%=$(SLOW)/%.jsonl); \

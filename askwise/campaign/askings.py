@@ -12,7 +12,7 @@ class Asking(NamedTuple):
 
     task: int
     worker: int
-    propensity: float
+    propensity: float | None
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,8 @@ def records_of(store: Store, name: str) -> Iterator[Record]:
     run = store.record(RUNS, name)
     if run is not None:
         yield run
+    # Of what runs beside the runner, such as a bridge to an annotation tool.
+    yield from store.records(RUNS, prefix=f"{name}/")
 
 
 def removals(store: Store, name: str) -> list[Change]:

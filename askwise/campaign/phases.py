@@ -48,7 +48,7 @@ def ask_pilot(
     assert pilot is not None
     step = pilot.next_step(ledger, available, limit)
     if step is not None:
-        return _hand_all_out(write, step, None if everyone else available)
+        return hand_all_out(write, step, None if everyone else available)
     assert ledger.pilot is not None
     if not ledger.pilot.over:
         if pilot.is_out(ledger):
@@ -73,7 +73,7 @@ def ask_qualification(write: Write, limit: int, here: Array, everyone: bool) -> 
     planned, _, _ = queries.next_row(write.ledger.book, able)
     if planned < 0 and isinstance(state.choose(able), Wait | Done):
         return []
-    return _hand_all_out(write, step, None if everyone else here)
+    return hand_all_out(write, step, None if everyone else here)
 
 
 def mix_in_gold(write: Write, worker: int) -> Assignment | None:
@@ -84,7 +84,7 @@ def mix_in_gold(write: Write, worker: int) -> Assignment | None:
         return None
     here = np.zeros(write.ledger.total(c.WORKERS), np.int8)
     here[worker] = 1
-    return _hand_all_out(write, step, here)[0]
+    return hand_all_out(write, step, here)[0]
 
 
 def what_keeps(write: Write, here: Array) -> Wait | None:
@@ -119,7 +119,7 @@ def _take_verdicts(write: Write, tasks: Sequence[int]) -> None:
             write.close_by(task, write.state.verdict(task))
 
 
-def _hand_all_out(write: Write, step: Askings, here: Array | None) -> list[Assignment]:
+def hand_all_out(write: Write, step: Askings, here: Array | None) -> list[Assignment]:
     """Put a decision of the campaign's own on record and hand it out; ``here`` None: to anyone."""
     ledger, available = write.ledger, None
     if here is not None:
@@ -196,4 +196,4 @@ def ask_audits(
     if not isinstance(step, Askings):
         return step
     anyone = offered is None and not away
-    return Batch(tuple(_hand_all_out(write, step, None if anyone else mask)))
+    return Batch(tuple(hand_all_out(write, step, None if anyone else mask)))

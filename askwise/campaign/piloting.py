@@ -31,10 +31,14 @@ from askwise.policies import Policy
 from askwise.policies.gold import random_order
 from askwise.stopping.base import KernelRule, StoppingRule
 
+HANDED_OVER = "handed over"
+"""The note of a decision by which a question goes from the worker it was put to to another."""
+
 OWN_RULES = {
     **AUDIT_RULES,
     **SCREENING_RULES,
     PILOT: "put the next task of the pilot, in the drawn order, to its workers who are free",
+    HANDED_OVER: "put the question to the worker who answered it in place of the one chosen",
 }
 """How decisions are made that are not the policy's, in words, by their notes."""
 

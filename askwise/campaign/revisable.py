@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from askwise.campaign import revising
+from askwise.campaign.handing_over import HandingCampaign
 from askwise.campaign.loading import Loaded
-from askwise.campaign.payouts import PayingCampaign
 from askwise.campaign.preparing import prepared
 from askwise.campaign.requests import Action
 from askwise.campaign.settling import valid_answer
@@ -21,7 +21,7 @@ YET_TO_COME = 2**62
 """Stands for the place of a change in the log before it has one: after all that is there."""
 
 
-class RevisableCampaign(PayingCampaign):
+class RevisableCampaign(HandingCampaign):
     """A campaign whose answers can be changed and taken back."""
 
     def revise(

@@ -161,7 +161,7 @@ class Verbs(DecidingWrite):
 
     def flag(self, assignment: int, why: str) -> None:
         """Take back an assignment that can't be answered, with the reason."""
-        about = self._about_out(assignment)
+        about = self.about_out(assignment)
         if about["task"] is None:
             message = "this campaign buys units of work: decline what can't be done"
             raise conflict("no_tasks", "task", message)
@@ -179,14 +179,14 @@ class Verbs(DecidingWrite):
     def renew(self, assignment: int) -> None:
         """Restart the lease of an open assignment, if it has one."""
         lease = self.state.spec.lease
-        about = self._about_out(assignment)
+        about = self.about_out(assignment)
         if lease is not None:
             self.emit(Kind.RENEWED, **about, expires=self.now + lease)
 
     def _release(self, seq: int, kind: Kind) -> None:
-        self.emit(kind, **self._about_out(seq))
+        self.emit(kind, **self.about_out(seq))
 
-    def _about_out(self, seq: int) -> dict[str, Any]:
+    def about_out(self, seq: int) -> dict[str, Any]:
         """What an event says of an assignment that is out; refuses one that is not."""
         at = handed.place_of(self.name, self.ledger, seq)
         row = self.ledger.book.assignments[at]

@@ -29,6 +29,7 @@ from askwise.cli.export import export
 from askwise.cli.helping import explain
 from askwise.cli.init import init
 from askwise.cli.label import label
+from askwise.cli.label_studio import label_studio
 from askwise.cli.mcp import mcp
 from askwise.cli.new import new
 from askwise.cli.pilot import pilot
@@ -45,6 +46,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+ELSEWHERE = "Label Studio and Prolific"
 SERVING = "Serve, and keep it working"
 LEARNING = "Policies, rules and experiments"
 
@@ -69,6 +71,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Put a campaign away": (archive.archive, archive.unarchive, archive.delete, archive.forget),
     "Pay workers": (payments.payments, payments.payouts, payments.pay, payments.bonus),
     "Recorded answers": (scores, aggregate, check, certify, replay),
+    ELSEWHERE: (label_studio,),
     SERVING: (serve.serve, mcp, demo_live, warm, backup, restore),
 }
 """Commands by the heading that help shows them below, named as their functions."""
@@ -105,6 +108,6 @@ def _register() -> None:
 
 _register()
 app.add_typer(serve.app, name="keys", rich_help_panel=SERVING)
-app.add_typer(prolific.app, name="prolific", rich_help_panel=SERVING)
+app.add_typer(prolific.app, name="prolific", rich_help_panel=ELSEWHERE)
 app.add_typer(lab.app, name="lab", rich_help_panel=LEARNING)
 explain(app)

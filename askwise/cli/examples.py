@@ -118,6 +118,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "keys new": ('askwise keys new viewer "the wall screen" --days 90',),
     "keys list": ("askwise keys list",),
     "keys revoke": ("askwise keys revoke 6f1c09d2b7a45e83",),
+    "label-studio": (
+        "askwise label-studio cats studio.toml",
+        "askwise label-studio cats studio.toml --judges judges.toml --stay",
+    ),
     "prolific": ("askwise prolific run cats",),
     "prolific create": (
         'askwise prolific create cats --title "Cats in pictures" --description "Do you see a cat?" '

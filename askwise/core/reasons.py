@@ -64,6 +64,7 @@ Reason = Literal[
     "worker_left",
     "worker_suspended",
     "worker_not_suspended",
+    "not_for_worker",  # a question to hand over: they had it before, or it is about another
     "no_newcomers",  # the policy takes nobody in after the start
     "no_tasks",  # the campaign buys units of work
     "no_budget",  # the campaign has none that could be added to
@@ -105,6 +106,7 @@ Reason = Literal[
     "fault",  # an error that nobody foresaw
     # What a client and a shell say of themselves.
     "judges_unavailable",  # none of them could be asked, and nobody has answered
+    "label_studio_unavailable",  # it does not answer, or not now
     "refused",  # by a service, for a reason that this client does not know
     "service_unreachable",
     "invalid_signature",

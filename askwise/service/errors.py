@@ -82,8 +82,8 @@ _REASONS: dict[int, tuple[Reason, ...]] = {
         "campaign_not_paused", "already_running", "task_exists", "task_closed", "task_removed",
         "task_answered", "campaign_answered", "campaign_not_archived", "assignments_out",
         "truth_known", "worker_exists", "worker_left", "worker_suspended", "worker_not_suspended",
-        "no_newcomers", "no_tasks", "no_budget", "no_bids", "bidding_closed", "not_owed",
-        "not_certifying", "no_pilot", "key_reused", "log_moved", "store_empty",
+        "not_for_worker", "no_newcomers", "no_tasks", "no_budget", "no_bids", "bidding_closed",
+        "not_owed", "not_certifying", "no_pilot", "key_reused", "log_moved", "store_empty",
         "store_not_empty",
     ),
     413: ("body_too_large",),
@@ -102,6 +102,7 @@ _REASONS: dict[int, tuple[Reason, ...]] = {
     503: (
         "store_error", "store_busy", "store_unreachable", "store_unusable", "store_misused",
         "newer_version", "write_in_doubt", "service_unreachable", "judges_unavailable",
+        "label_studio_unavailable",
     ),
 }  # fmt: skip
 STATUS: dict[Reason, int] = {

@@ -25,7 +25,7 @@ NO_JSON = {"", "demo", "demo-live", "init", "keys", "lab", "mcp", "prolific", "s
 """They ask questions, tell a story, serve until Ctrl-C, or are only a heading of others."""
 
 PARSED_ONLY = {
-    *("", "demo", "demo-live", "init", "lab run", "label", "mcp", "serve"),
+    *("", "demo", "demo-live", "init", "lab run", "label", "label-studio", "mcp", "serve"),
     *(path for path in EXAMPLES if path.split()[:1] == ["prolific"]),
 }
 """They need a terminal, a model, a service or minutes; their JSON has tests of its own."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from askwise.campaign.askings import Askings
 from askwise.campaign.certifying import AUDIT_RULES
-from askwise.campaign.piloting import OWN_RULES
+from askwise.campaign.piloting import HANDED_OVER, OWN_RULES
 from askwise.campaign.screening import SCREENING_RULES
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
@@ -177,6 +177,8 @@ def _asked_again(
     state: CampaignState, available: Array, decided: Event
 ) -> tuple[PlanRow, ...] | None:
     """Decide again on audits, on the pilot or on gold questions."""
+    if decided.note == HANDED_OVER:
+        return decided.rows  # it was said from outside, and nothing was chosen
     if decided.note in SCREENING_RULES:
         return _gold_again(state, available, decided)
     phase = state.certification if decided.note in AUDIT_RULES else state.pilot

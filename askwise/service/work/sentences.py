@@ -70,7 +70,8 @@ NEVER_SHOWN: frozenset[str] = frozenset(
         "no_newcomers", "no_tasks", "no_budget", "unknown_policy", "unknown_key",
         "task_answered", "campaign_answered", "campaign_not_archived", "assignments_out",
         "unknown_hook", "unknown_delivery", "unknown_export", "invalid_form", "not_certifying",
-        "no_pilot", "judges_unavailable", "not_owed",
+        "no_pilot", "judges_unavailable", "not_owed", "not_for_worker",
+        "label_studio_unavailable",
         # A stranger has a page of their own, which says what to do.
         "unauthorized",
         # Refused before a page is reached, with the error as JSON.

@@ -1,0 +1,269 @@
+"""One pass: Label Studio and the campaign are brought in step with each other."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection
+
+from askwise.campaign import Campaign
+from askwise.campaign.handing_over import check_hands_over
+from askwise.core.choices import Batch
+from askwise.core.errors import AskwiseError, InvalidProblem
+from askwise.core.problem import Worker
+from askwise.running.label_studio.board import ALL, Board, LabelStudioTask
+from askwise.running.label_studio.books import Books, read_books
+from askwise.running.label_studio.counts import SyncCounts
+from askwise.running.label_studio.predictions import PredictionWriter
+from askwise.running.label_studio.settling import REFUSALS, Settler
+from askwise.sources.label_studio import LabelStudio, LabelStudioApi, LabelStudioForm
+
+log = logging.getLogger(__name__)
+
+
+class Synchroniser:
+    """Keeps the projects of a campaign in step with it.
+
+    The campaign's log and Label Studio are all the state there is: made anew after a kill, on
+    whichever side, it goes on where the other was.
+
+    Parameters
+    ----------
+    campaign : Campaign
+        It must have content.
+    settings : LabelStudio
+        Where Label Studio is, and what people are paid.
+    api : LabelStudioApi
+        Requests to it.
+    hold : callable
+        Called before every write to the campaign; raises if somebody else has taken over.
+    clock : callable
+        Seconds now, by which grace is counted.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        settings: LabelStudio,
+        api: LabelStudioApi,
+        *,
+        hold: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if campaign.content is None:
+            raise InvalidProblem(
+                "content is missing: create the campaign with a question", field="content"
+            )
+        books = read_books(campaign)
+        if not books.tasks:
+            raise InvalidProblem(
+                "the campaign has no tasks that could be shown in Label Studio", field="tasks"
+            )
+        if not settings.one_project_per_worker:
+            with campaign.reading() as state:
+                check_hands_over(state.spec)
+        self._campaign = campaign
+        self._settings = settings
+        self._api = api
+        self._hold = hold
+        self._clock = clock
+        self.counts = SyncCounts()
+        form = LabelStudioForm(campaign.content, books.tasks.values())
+        self.board = Board(api, settings, campaign, form)
+        self._settler = Settler(campaign, form, self.counts, hold, api.has_annotation)
+        self._predictions = PredictionWriter(campaign, api, form, self.counts)
+        self._workers: dict[int, str] = {}
+        """Workers by the number of their account."""
+        self._closed_since: dict[str, float] = {}
+        """When an assignment was first seen to be about a task that is closed."""
+
+    def whole(self) -> None:
+        """Read everything, and bring both sides in step."""
+        self.board.find_projects()
+        self._join(read_books(self._campaign))
+        if not self._settings.one_project_per_worker:
+            self.board.need_project(ALL)
+        self.board.read()
+        self.counts.count("copies", self.board.drop_copies())
+        self.counts.untaken = {}
+        self._import_all()
+        self._in_step()
+        # After the rest: nobody waits for them.
+        self._predictions.write(self.board, read_books(self._campaign))
+        if self._settings.show_verdicts:
+            self._show_first_judge()
+
+    def some(self, places: Collection[int]) -> None:
+        """Read the tasks that something was heard of, and bring them in step."""
+        self.board.read_some(places)
+        self._in_step()
+
+    def _in_step(self) -> None:
+        newest = self._settler.newest(self.board.places.values(), self._workers)
+        while True:
+            books = read_books(self._campaign)
+            self._settler.settle(newest, self.board.places, books)
+            # An annotation that nobody had asked for may be what was asked for now.
+            if not self._ask():
+                break
+        books = read_books(self._campaign)
+        self._give_back(books)
+        self._keep_leases(books)
+        books = read_books(self._campaign)
+        self._import_asked(books)
+        self._set_overlaps(books)
+
+    # People.
+
+    def _join(self, books: Books) -> None:
+        """Let everybody of Label Studio join who is not in the campaign yet."""
+        self._workers, new = {}, []
+        for user in self._api.users():
+            if user.get("active_organization", True) is None:
+                continue  # an account that is in no organisation sees no project
+            mail = str(user.get("email") or "").casefold()
+            named = self._settings.workers.get(mail)
+            worker = named or f"label-studio-{user['id']}"
+            if worker not in books.workers:
+                if named is None and self._settings.only_workers:
+                    continue
+                new.append(Worker(worker, self._settings.price, kind="person"))
+            self._workers[int(user["id"])] = worker
+        if new:
+            self._hold()
+            self._campaign.add(workers=new)
+            self.counts.count("joined", len(new))
+
+    # Asking.
+
+    def _ask(self) -> bool:
+        """Ask for as many more answers as there are slots; tells whether any was asked for."""
+        asked = False
+        while True:
+            books = read_books(self._campaign)
+            people = {id for id in self._workers.values() if id in books.here}
+            held = dict.fromkeys(people, 0)
+            for each in books.out(people):
+                held[each.assignment.worker] += 1
+            free = {id: self._settings.slots - count for id, count in held.items()}
+            free = {id: room for id, room in free.items() if room > 0}
+            if not free:
+                return asked
+            self._hold()
+            # No more than any of them takes: all of a batch may be for one.
+            choice = self._campaign.ask(min(free.values()), sorted(free))
+            if not isinstance(choice, Batch):
+                return asked
+            self.counts.count("asked", len(choice))
+            asked = True
+
+    def _give_back(self, books: Books) -> None:
+        """Give back questions about tasks that are closed; what is on a screen has its grace."""
+        now, opened = self._clock(), self._opened(books)
+        for each in books.out(set(self._workers.values())):
+            id, task = each.assignment.id, each.assignment.task or ""
+            if task in books.open_tasks or id in books.personal:
+                continue
+            since = self._closed_since.setdefault(id, now)
+            if id in opened and now - since < self._settings.grace:
+                continue
+            self._hold()
+            try:
+                self._campaign.expire(id)
+            except REFUSALS as refused:
+                log.warning("%s could not be given back: %s", id, refused)
+                continue
+            self.counts.count("expired")
+
+    def _keep_leases(self, books: Books) -> None:
+        """Renew what waits for an answer before it expires."""
+        lease = self._campaign.spec.get("lease")
+        if lease is None:
+            return
+        for each in books.out(set(self._workers.values())):
+            expires, task = each.assignment.expires, each.assignment.task or ""
+            if expires is None or task not in books.open_tasks:
+                continue
+            if expires - time.time() < float(lease) / 2:
+                self._hold()
+                try:
+                    self._campaign.renew(each.assignment.id)
+                except REFUSALS as refused:
+                    log.warning("the lease of %s: %s", each.assignment.id, refused)
+
+    # Tasks.
+
+    def _opened(self, books: Books) -> dict[str, str]:
+        """Assignments for which a task is open, and their tasks: one at a time for each task.
+
+        Whether a second answer is worth its price is known when the first is there.
+        """
+        found: dict[str, str] = {}
+        taken: set[str] = set()
+        for each in books.out(set(self._workers.values())):
+            id, task = each.assignment.id, each.assignment.task or ""
+            if id in books.personal or task not in taken:
+                found[id] = task
+                taken.add(task)
+        return found
+
+    def _import_all(self) -> None:
+        """Import what is not there, where all share a project."""
+        if self._settings.one_project_per_worker:
+            return
+        project = self.board.need_project(ALL)
+        there, books = self.board.at(project), read_books(self._campaign)
+        missing = {task: shown for task, shown in books.tasks.items() if task not in there}
+        if missing:
+            self.board.import_tasks(project, missing)
+            self.counts.count("imported", len(missing))
+
+    def _import_asked(self, books: Books) -> None:
+        """Import what is put to somebody, into their own project or that of all."""
+        wanted: dict[str | None, dict[str, object]] = {}
+        for each in books.out(set(self._workers.values())):
+            task, worker = each.assignment.task or "", each.assignment.worker
+            owner = worker if self._settings.one_project_per_worker else ALL
+            project = self.board.need_project(owner)
+            if task not in self.board.at(project):
+                wanted.setdefault(owner, {})[task] = books.tasks[task]
+        for owner, tasks in wanted.items():
+            self.board.import_tasks(self.board.projects[owner], tasks)
+            self.counts.count("imported", len(tasks))
+
+    def _set_overlaps(self, books: Books) -> None:
+        """Open tasks for what is asked, and close all others."""
+        firsts = {project: self.board.at(project) for project in self.board.projects.values()}
+        more: dict[int, int] = {}
+        opened = self._opened(books)
+        for each in books.out(set(self._workers.values())):
+            id, task = each.assignment.id, each.assignment.task or ""
+            if id not in opened or (task not in books.open_tasks and id not in books.personal):
+                continue
+            own = self._settings.one_project_per_worker
+            place = firsts[self.board.projects[each.assignment.worker if own else ALL]][task]
+            more[place.id] = more.get(place.id, 0) + 1
+        for place in list(self.board.places.values()):
+            before, wanted = place.overlap, place.answered + more.get(place.id, 0)
+            if self._open(place, wanted):
+                self.counts.count("opened" if wanted > before else "closed")
+
+    def _open(self, place: LabelStudioTask, overlap: int) -> bool:
+        try:
+            return self.board.open(place, overlap)
+        except AskwiseError as error:
+            if error.reason != "unknown_name":
+                raise
+            # It was deleted a moment ago: the next look finds that out.
+            log.warning("task %r is gone from Label Studio", place.task)
+            return False
+
+    def _show_first_judge(self) -> None:
+        """Let people see one judge's verdicts: Label Studio shows one version at a time."""
+        judges = [
+            id
+            for id, worker in read_books(self._campaign).workers.items()
+            if worker.kind == "model"
+        ]
+        if judges:
+            self.board.show_version(judges[0])
