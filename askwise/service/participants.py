@@ -96,7 +96,7 @@ class Participants:
         self, campaigns: OpenCampaigns, connect: Callable[[], ProlificApi] | None = None
     ) -> None:
         self._campaigns = campaigns
-        self._connect = connect or (lambda: ProlificApi(pauses=(0.5,), timeout=10.0))
+        self._connect = connect or (_quick_api)
         self._api: ProlificApi | None = None
         self._lock = threading.Lock()
 
@@ -218,6 +218,11 @@ class Participants:
             if before is None:
                 # They have not begun: what they came for is over.
                 raise NotLetIn("over") from None
+
+
+def _quick_api() -> ProlificApi:
+    """Prolific, for requests that a browser waits for."""
+    return ProlificApi(pauses=(0.5,), timeout=10.0, longest_pause=2.0)
 
 
 def _is_done(state: str, *, worked: bool, waited: float) -> bool:

@@ -132,7 +132,7 @@ class Reviewer:
                 from_micro(missing),
                 "Your reward for taking part, as far as it is above what your answers earned.",
                 by=BY,
-                key=f"prolific:{session.submission}:reward",
+                key=f"prolific:{session.submission}:reward:{missing}",
             )
         except OverBudget:
             self._leave(
