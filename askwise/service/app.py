@@ -34,6 +34,7 @@ from askwise.service.log_watch import LogWatch
 from askwise.service.middleware.requests import RequestMiddleware
 from askwise.service.open_campaigns import MOST_OPEN, OpenCampaigns
 from askwise.service.pages.base import refused
+from askwise.service.participants import Participants
 from askwise.service.routing.application import Application
 from askwise.service.settings import Settings
 from askwise.service.state import ServiceState
@@ -43,7 +44,6 @@ from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.signing import SigningSecret
 from askwise.service.webhooks.webhooks import Webhooks
 from askwise.service.work import page, prolific
-from askwise.service.work.participants import Participants
 from askwise.store import Store, open_store
 
 THREADS = 128

@@ -9,10 +9,10 @@ from askwise.service.availability import Availability
 from askwise.service.judges import JudgePanel, JudgeRuns
 from askwise.service.log_watch import LogWatch
 from askwise.service.open_campaigns import OpenCampaigns
+from askwise.service.participants import Participants
 from askwise.service.settings import Settings
 from askwise.service.threads import Threads
 from askwise.service.webhooks.webhooks import Webhooks
-from askwise.service.work.participants import Participants
 
 
 @dataclass

@@ -305,7 +305,7 @@ class ProlificServer:
 
     def create_bonuses(self, *, body: dict[str, Any], **_: Any) -> tuple[int, Any, dict[str, str]]:
         """POST a batch of bonuses, which pays nobody."""
-        study = self._study(str(body.get("study_id"))) and str(body["study_id"])
+        study = str(self._study(str(body.get("study_id")))["id"])
         rows: list[tuple[str, int]] = []
         for line in str(body.get("csv_bonuses", "")).splitlines():
             who, _comma, amount = line.partition(",")

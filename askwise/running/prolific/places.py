@@ -136,6 +136,9 @@ class PlaceKeeper:
         with self.campaign.reading() as state:
             usable, wants = can_use_people(state), wants_people(state)
             ended = over(state) is not None or not (usable or state.ledger.total(c.PAUSED))
+        if self.study.ended or (status == "COMPLETED" and found.free):
+            # Stopped for good, by us or by a person.
+            usable, wants, ended = False, False, True
         try:
             found = self._kept(status, found, usable=usable, wants=wants)
         except ProlificRefused as error:

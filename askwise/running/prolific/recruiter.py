@@ -167,7 +167,9 @@ class Recruiter:
     def stop(self) -> None:
         """Take no participants any more, for good; who is at it may finish and is paid."""
         study = self._study()
-        if str(self.api.study(study.study).get("status")).upper() != "COMPLETED":
+        status = str(self.api.study(study.study).get("status")).upper()
+        # A draft that was never published is left as it is.
+        if status not in ("COMPLETED", "UNPUBLISHED"):
             self.api.transition_study(study.study, "STOP")
         self.book.change_study(study.number, ended=True)
 

@@ -84,9 +84,6 @@ class Reviewer:
         sessions = self.book.sessions()
         for each in submissions:
             session = sessions.get(each.id)
-            if session is not None and session.worker != each.participant:
-                # Forgotten at their own wish: there is nothing more to look up.
-                continue
             if each.status == WAITING:
                 self._decide(each, session)
             elif each.status == APPROVED:
@@ -135,7 +132,7 @@ class Reviewer:
                 from_micro(missing),
                 "Your reward for taking part, as far as it is above what your answers earned.",
                 by=BY,
-                key=f"prolific:{session.submission}:reward",
+                key=f"prolific:{session.submission}:reward:{missing}",
             )
         except OverBudget:
             self._leave(

@@ -22,13 +22,13 @@ from askwise.service.incoming_request import IncomingRequest
 from askwise.service.own_answers import changeable_answer, check_in_time
 from askwise.service.pages.base import form_of, log_error, page, pages, set_cookie
 from askwise.service.pages.filters import money
+from askwise.service.participants import StudyView
 from askwise.service.routing.plans import Provided
 from askwise.service.routing.routes import Instead
 from askwise.service.state import service_of
 from askwise.service.work import sentences
 from askwise.service.work.cookies import cookie_of
-from askwise.service.work.inbox import Inbox, inbox, may_ask, state_of
-from askwise.service.work.participants import StudyView
+from askwise.service.work.inbox import inbox, may_ask, state_of
 from askwise.service.work.payload import scrolls
 from askwise.service.work.question import SKIP, question_view
 from askwise.service.work.sides import is_swapped
@@ -321,7 +321,7 @@ class _Visit:
         if state == "start":
             done = self.service.campaigns.view(self.name, "over", Campaign.over)[1]
             state = "start" if done is None else "over"
-        study = self._study(own, state) if changing is None else None
+        study = self._study(state) if changing is None else None
         if study is not None and (study.code or study.closed):
             state, last = "finished" if study.code else "closed", None
         what = "resume" if own.paused or not isinstance(said, Wait) else said.what
@@ -355,13 +355,13 @@ class _Visit:
             csrf=csrf_token(self.token.secret),
         )
 
-    def _study(self, own: Inbox, state: str) -> StudyView | None:
+    def _study(self, state: str) -> StudyView | None:
         """What is said of the study on Prolific to somebody who came from there."""
         participants = self.service.participants
         session = participants.session(self.campaign, self.worker)
         if session is None:
             return None
-        return participants.view(self.campaign, session, own, state, time.time())
+        return participants.view(self.campaign, session, state, time.time())
 
     def _not_taken(self, id: str, value: str | float, error: errors.AskwiseError) -> Said:
         """Why an answer was not taken; one that was given before simply stays."""

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from starlette.responses import RedirectResponse, Response
 
-from askwise.core.errors import InvalidAnswer
 from askwise.running.prolific.records import hear_event
 from askwise.service.errors import unauthorized
 from askwise.service.incoming_request import IncomingRequest
 from askwise.service.json_reply import JsonReply
 from askwise.service.middleware.rates import Buckets, bucket_of
 from askwise.service.pages.base import page, pages, set_cookie
+from askwise.service.participants import STATUSES, NotLetIn
 from askwise.service.routing.routes import RouteGroup
 from askwise.service.state import ServiceState, service_of
 from askwise.service.work.cookies import cookie_of
-from askwise.service.work.participants import STATUSES, NotLetIn
-from askwise.sources.prolific import check_event
+from askwise.sources.prolific import InvalidEvent, check_event
 from askwise.sources.prolific.api import HOOK_SECRET, from_environment
 
 LASTS = 86400.0
@@ -54,7 +53,7 @@ async def take_event(request: IncomingRequest) -> Response:
     headers = dict(request.headers.items())
     try:
         event = check_event(from_environment(HOOK_SECRET), headers, body)
-    except InvalidAnswer as error:
+    except InvalidEvent as error:
         raise unauthorized(f"the event can't be taken: {error}") from None
     said = f"{request.header('x-event-id') or ''} {event.get('resource_id', '')}"
     await service.threads.run(hear_event, service.campaigns.store, said[:200])

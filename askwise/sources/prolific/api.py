@@ -38,9 +38,6 @@ ADDRESS = "https://api.prolific.com"
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before the second try, the third, and so on."""
 
-LONGEST_PAUSE = 60.0
-"""Seconds that a reply may ask us to wait; beyond that the request fails for now."""
-
 PAGE = 100
 """Submissions in one reply."""
 
@@ -122,6 +119,8 @@ class ProlificApi:
         Seconds before each further try of a request that was refused for the moment.
     timeout : float
         Seconds for one request.
+    longest_pause : float
+        Seconds that a reply may ask us to wait; beyond that the request fails for now.
     sleep : callable
         Waits this many seconds.
     """
@@ -133,6 +132,7 @@ class ProlificApi:
         *,
         pauses: Sequence[float] = PAUSES,
         timeout: float = 30.0,
+        longest_pause: float = 60.0,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._token = from_environment(TOKEN) if token is None else token
@@ -144,6 +144,7 @@ class ProlificApi:
             )
         self.url = _checked(url or os.environ.get(URL) or ADDRESS)
         self._pauses = tuple(pauses)
+        self._longest_pause = longest_pause
         self._sleep = sleep
         self._httpx = needed("httpx", "studies on Prolific")
         self._client = self._httpx.Client(
@@ -307,7 +308,7 @@ class ProlificApi:
                     raise self._refused(reply, method, path)
                 else:
                     return _object(reply), reply.headers
-            if number + 1 == tries or pause > LONGEST_PAUSE:
+            if number + 1 == tries or pause > self._longest_pause:
                 break
             self._sleep(pause)
         raise problem

@@ -1,4 +1,5 @@
-"""What can go wrong with a request to Prolific: refused, not answered, or not known."""
+"""What can go wrong with a request to Prolific: refused, not answered, or not known;
+and with what it sends."""
 
 from typing import ClassVar
 
@@ -35,3 +36,10 @@ class ProlificUnclear(AskwiseError):
 
     code = "prolific_unclear"
     default_reason: ClassVar[Reason] = "write_in_doubt"
+
+
+class InvalidEvent(AskwiseError):
+    """An event that is not Prolific's, is too old, or can't be read."""
+
+    code = "invalid_signature"
+    default_reason: ClassVar[Reason] = "invalid_signature"

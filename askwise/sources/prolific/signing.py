@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from askwise.core.errors import InvalidAnswer
+from askwise.sources.prolific.errors import InvalidEvent
 
 SIGNATURE = "X-Prolific-Request-Signature"
 TIMESTAMP = "X-Prolific-Request-Timestamp"
@@ -58,8 +58,8 @@ def check_event(
 
     Raises
     ------
-    InvalidAnswer
-        With the reason ``invalid_signature``: a header is missing, or it does not fit.
+    InvalidEvent
+        A header is missing or does not fit, or the body is no event.
 
     Examples
     --------
@@ -87,9 +87,9 @@ def check_event(
     except ValueError:
         event = None
     if not isinstance(event, dict):
-        raise InvalidAnswer("the event is no JSON object", field="body")
+        raise InvalidEvent("the event is no JSON object", field="body")
     return event
 
 
-def _invalid(header: str, wrong: str) -> InvalidAnswer:
-    return InvalidAnswer(f"{header} {wrong}", field=header, reason="invalid_signature")
+def _invalid(header: str, wrong: str) -> InvalidEvent:
+    return InvalidEvent(f"{header} {wrong}", field=header)

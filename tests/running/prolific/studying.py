@@ -14,10 +14,9 @@ from askwise.campaign import Campaign
 from askwise.running.prolific import KeptStudy, Recruiter, StudyBook, create_study
 from askwise.service.app import make_app
 from askwise.service.open_campaigns import OpenCampaigns
+from askwise.service.participants import Participants
 from askwise.service.routing.application import Application
 from askwise.service.settings import Settings
-from askwise.service.work.inbox import inbox
-from askwise.service.work.participants import Participants
 from askwise.sources.prolific import Prolific, ProlificApi
 from askwise.store import Store, open_store
 from askwise.testing.prolific_server import ProlificServer
@@ -173,8 +172,7 @@ class StudyBench:
             answers -= 1
         session = self.participants.session(campaign, who)
         assert session is not None
-        own = inbox(campaign, who, time.time())
-        shown = self.participants.view(campaign, session, own, "over", time.time())
+        shown = self.participants.view(campaign, session, "over", time.time())
         assert shown is not None
         self.server.submit(submission, shown.code)
         return submission

@@ -125,6 +125,27 @@ def test_a_campaign_has_one_study_at_a_time(bench: StudyBench) -> None:
     assert create_study(bench.campaign, offer(), ADDRESS, bench.api).number == 2
 
 
+def test_a_study_that_was_stopped_is_not_opened_again_and_who_came_is_paid(
+    bench: StudyBench,
+) -> None:
+    bench.create(tasks=4, votes=3, places=1)
+    bench.recruiter.step()
+    bench.take_part(1)
+    bench.recruiter.stop()
+    report = bench.recruiter.step()
+    assert (report.added, report.approved, report.course) == (0, 1, "done")
+    assert bench.there["status"] == "COMPLETED"
+    assert bench.server.earned(person(1)) == 80
+
+
+def test_a_study_that_a_person_stopped_is_over(bench: StudyBench) -> None:
+    bench.create(tasks=4, votes=3, places=2)
+    bench.recruiter.step()
+    bench.take_part(1)
+    bench.api.transition_study(bench.study.study, "STOP")
+    assert bench.recruiter.step().is_over
+
+
 def test_places_that_the_budget_can_not_pay_are_refused(bench: StudyBench) -> None:
     with pytest.raises(OverBudget, match="for 1; give fewer"):
         bench.create(budget="1.20", places=2)

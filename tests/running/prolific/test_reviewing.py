@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from askwise.campaign.forgetting import delete, forget_worker
 from askwise.core.events import Kind
 from askwise.running.prolific import RecruitingReport, StudyBook, create_study
+from askwise.store.records import (
+    STUDIES,
+    STUDY_BONUSES,
+    STUDY_DOORS,
+    STUDY_SESSIONS,
+    STUDY_WORKERS,
+)
 from tests.running.prolific.studying import ADDRESS, StudyBench, offer, person
+
+KINDS = (STUDIES, STUDY_DOORS, STUDY_SESSIONS, STUDY_WORKERS, STUDY_BONUSES)
 
 
 def begun(bench: StudyBench, **terms: object) -> None:
@@ -125,3 +135,23 @@ def test_a_participant_of_another_study_of_the_campaign_is_the_same_worker(
         (person(1), 4, Decimal("1.6"))
     ]
     assert bench.server.earned(person(1)) == 160
+
+
+def test_a_participant_who_is_forgotten_is_paid_and_named_nowhere(bench: StudyBench) -> None:
+    begun(bench)
+    bench.take_part(1)
+    forget_worker(bench.store, bench.name, person(1), 1.0, "somebody")
+    bench.campaigns.drop(bench.name)
+    assert bench.recruiter.step().approved == 1
+    assert bench.server.earned(person(1)) == 80
+    assert [each.worker for each in bench.campaign.payouts()] == ["somebody", "somebody"]
+    kept = [each for kind in KINDS for each in bench.store.records(kind)]
+    assert len(kept) == 5
+    assert not any(person(1) in each.id + each.body for each in kept)
+
+
+def test_what_is_kept_of_a_study_goes_with_its_campaign(bench: StudyBench) -> None:
+    bench.create()
+    assert len([each for kind in KINDS for each in bench.store.records(kind)]) == 2
+    delete(bench.store, bench.name)
+    assert not [each for kind in KINDS for each in bench.store.records(kind)]

@@ -23,7 +23,6 @@ from askwise.running.prolific.reviewing import UNDER_WAY, WAITING, let_go
 from askwise.running.prolific.standing import standing_of
 from askwise.running.prolific.studies import participant
 from askwise.service.open_campaigns import OpenCampaigns
-from askwise.service.work.inbox import Inbox
 from askwise.sources.prolific import Prolific, ProlificApi, ProlificRefused, Submission
 from askwise.sources.prolific.api import is_id
 
@@ -97,7 +96,7 @@ class Participants:
         self, campaigns: OpenCampaigns, connect: Callable[[], ProlificApi] | None = None
     ) -> None:
         self._campaigns = campaigns
-        self._connect = connect or (lambda: ProlificApi(pauses=(0.5,), timeout=10.0))
+        self._connect = connect or (_quick_api)
         self._api: ProlificApi | None = None
         self._lock = threading.Lock()
 
@@ -139,29 +138,32 @@ class Participants:
         return StudyBook(campaign.store, campaign.name).session_of(worker)
 
     def view(
-        self, campaign: Campaign, session: StudySession, own: Inbox, state: str, now: float
+        self, campaign: Campaign, session: StudySession, state: str, now: float
     ) -> StudyView | None:
         """What their page says of the study; with the code from when they are done.
 
         ``state`` is what the page shows otherwise. None if the study is not known any more.
         """
+        with campaign.reading() as folded:
+            own = standing_of(folded, session.worker)
         book = StudyBook(campaign.store, campaign.name)
         kept = next((each for each in book.studies() if each.number == session.study), None)
-        if kept is None:
+        if kept is None or own is None:
             return None
-        if session.finished is None and not session.closed and _is_done(session, own, state, now):
+        worked = own.answered > session.answered
+        may_finish = session.finished is None and not session.closed
+        if may_finish and _is_done(state, worked=worked, waited=now - session.landed):
             session = book.change_session(session.submission, finished=now)
         if session.finished is not None:
             # Also the second time: the first may have been cut off in between.
             let_go(campaign, session.worker)
         source = kept.source
         code = "" if session.finished is None else kept.code
-        earned = own.earned - from_micro(session.earned)
-        reward = from_micro(source.base)
+        earned = own.committed - session.earned
         return StudyView(
             questions=source.questions,
-            reward=reward,
-            bonus=max(Decimal(0), earned - reward),
+            reward=from_micro(source.base),
+            bonus=from_micro(max(0, earned - source.base)),
             code=code,
             back=BACK + code if code else "",
             closed=session.closed and session.finished is None,
@@ -218,9 +220,13 @@ class Participants:
                 raise NotLetIn("over") from None
 
 
-def _is_done(session: StudySession, own: Inbox, state: str, now: float) -> bool:
+def _quick_api() -> ProlificApi:
+    """Prolific, for requests that a browser waits for."""
+    return ProlificApi(pauses=(0.5,), timeout=10.0, longest_pause=2.0)
+
+
+def _is_done(state: str, *, worked: bool, waited: float) -> bool:
     """Whether there is nothing more for them to do."""
     if state in ("over", "suspended", "left"):
         return True
-    has_worked = own.answers > session.answered
-    return state == "wait" and (has_worked or now - session.landed > PATIENCE)
+    return state == "wait" and (worked or waited > PATIENCE)

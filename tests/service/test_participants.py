@@ -9,7 +9,8 @@ from decimal import Decimal
 
 import pytest
 
-from askwise.service.work import participants, prolific
+from askwise.service import participants
+from askwise.service.work import prolific
 from askwise.sources.prolific.signing import SIGNATURE, TIMESTAMP, sign_event
 from askwise.store.records import STUDY_EVENTS
 from askwise.testing.prolific_server import ProlificServer
