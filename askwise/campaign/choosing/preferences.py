@@ -90,7 +90,7 @@ def _target(situation: Situation) -> dict[str, Any]:
 
 
 SURELY_QUICK = 20
-"""So many workers have a million sets, among which the cheapest is found exactly at once."""
+"""This many workers have a million sets, among which the cheapest is found exactly at once."""
 
 
 def _alpha(situation: Situation) -> float:

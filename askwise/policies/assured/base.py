@@ -270,7 +270,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         return found
 
     def _gap(self, state: State, ledger: Ledger, qualities: Array) -> float | None:
-        """By what share the set that exploration came to may be dearer than the cheapest."""
+        """By what share the set that exploration came to may cost more than the cheapest."""
         chosen = state.workers[: len(qualities), a.IN_SET] == 1
         if self.solver != "classes" or not chosen.any():
             return None

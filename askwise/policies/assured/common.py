@@ -102,7 +102,7 @@ class State(NamedTuple):
 
 
 def new_state(workers: int, tasks: int) -> State:
-    """Nothing is known of so many workers, none of so many tasks was begun."""
+    """Nothing is known of the workers, and no task was begun."""
     return State(
         workers=np.zeros((workers, 4), np.int64),
         intervals=np.zeros((workers, 2)),

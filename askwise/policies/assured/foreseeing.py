@@ -1,6 +1,6 @@
 """Whether the cheapest set of many workers will be found exactly, before anybody is paid.
 
-Nobody knows beforehand how long an exact search takes: it hangs on prices and on what will be
+How long an exact search takes is unknown beforehand: it depends on prices and on what will be
 learned. So it is tried on workers of the same number who are made up: prices from 1 to 2 and
 qualities from the floor to 1, both evenly spread and in no order, with the bounds that a policy
 would have for them when it chooses. Where that takes too long, it is likely to do so later.
@@ -24,7 +24,7 @@ _SHARE = 8
 
 
 def made_up(workers: int, floor: float) -> tuple[Array, Array]:
-    """Prices in micro-units and qualities of so many workers, always the same."""
+    """Prices in micro-units and qualities of this many workers, always the same."""
     rng = np.random.default_rng([_SEED, workers])
     spread = (np.arange(workers) + 0.5) / workers
     prices = np.rint((1.0 + rng.permutation(spread)) * MICRO).astype(np.int64)

@@ -24,7 +24,7 @@ BATCH = 250
 """Tasks in one import."""
 
 LONGEST_TITLE = 50
-"""Characters of a project's title that Label Studio takes; it wants three at the least."""
+"""Characters of a project's title that Label Studio takes; it wants at least three."""
 
 ALL = None
 """Stands for everybody, where a project is not one worker's own."""
@@ -269,7 +269,7 @@ class Board:
             self._put(LabelStudioTask.read(raw))
 
     def open(self, place: LabelStudioTask, overlap: int) -> bool:
-        """Let a task have so many annotations; tells whether that is a change."""
+        """Let a task have this many annotations; tells whether that is a change."""
         # Label Studio does not look again whether a task is done when its overlap is changed.
         done = place.answered >= overlap
         if (place.overlap, place.labelled) == (overlap, done):

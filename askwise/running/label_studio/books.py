@@ -1,4 +1,4 @@
-"""What a campaign says that Label Studio has to know: who was asked what, and what came of it."""
+"""What a campaign says that Label Studio has to know: who was asked what, and how that ended."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Bell:
         self._all = False
 
     def ring(self, place: int | None) -> None:
-        """Note that a task has changed; None: nobody knows which."""
+        """Note that a task has changed; None: it is unknown which."""
         with self._lock:
             if place is None:
                 self._all = True

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 class Synchroniser:
     """Keeps the projects of a campaign in step with it.
 
-    The campaign's log and Label Studio are all the state there is: made anew after a kill, on
+    The campaign's log and Label Studio are all the state there is: created again after a kill, on
     whichever side, it goes on where the other was.
 
     Parameters

@@ -25,7 +25,7 @@ NO_IMAGE = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAA
 """A transparent dot: an image that a task does not have."""
 
 _WHOLE: tuple[Show, ...] = ("long_text", "image", "html", "json")
-"""How parts of a payload may be shown that has no fields, one of each at the most, in order."""
+"""How parts of a payload may be shown that has no fields, at most one of each, in order."""
 
 _TAGS = {"image": "Image", "html": "HyperText"}
 """What shows a part; text, if it is not here."""

@@ -22,7 +22,7 @@ SECRET_ENV = "ASKWISE_WEBHOOK_SECRET"
 SECRET_HEADER = "X-Askwise-Secret"
 
 SHORTEST_SECRET = 16
-"""Characters of a webhook's secret, at the least."""
+"""Least characters of a webhook's secret."""
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class ErrorFunction(ABC):
         return None
 
     def misfit(self, options: int) -> str:
-        """Why it says nothing of tasks with so many options; empty if it does."""
+        """Why it says nothing of tasks with this many options; empty if it does."""
         return ""
 
     def smoothness(self, delta: float, workers: int) -> float | None:

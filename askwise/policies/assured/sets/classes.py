@@ -72,7 +72,7 @@ def shortest(target: Target, q: Array) -> int:
 
 @heavy_kernel
 def work_of(least: int, most: int, step: int, classes: int) -> float:
-    """About how much it takes to try all numbers of so many classes."""
+    """About how much it takes to try all numbers of this many classes."""
     total = 0.0
     for size in range(least, most + 1, step):
         ways = 1.0
@@ -84,7 +84,7 @@ def work_of(least: int, most: int, step: int, classes: int) -> float:
 
 @heavy_kernel
 def _cut(number: Array, different: int, wanted: int) -> Array:
-    """Where up to so many classes begin, and where the last ends.
+    """Where up to this many classes begin, and where the last ends.
 
     Narrow for the most able, ever wider for the others: a cheap set has more of the first.
     """
@@ -155,7 +155,7 @@ def find_by_classes(target: Target, costs: Array, q: Array, out: int, chosen: Ar
     if enough > 0 and not (order[:enough] == out).any():
         chosen[order[:enough]] = True
         best = costs[order[:enough]].sum()
-    # Of each class the cheapest first, and what so many of them cost.
+    # Of each class the cheapest first, and what each number of them costs.
     ranked = order.copy()
     sums = np.zeros(order.shape[0] + 1, np.int64)
     room = np.zeros(max(1, count), np.int64)

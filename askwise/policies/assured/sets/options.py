@@ -25,7 +25,7 @@ _UNIT = 1e-9
 
 @lru_cache(maxsize=4096)
 def lost(right: int, wrong: int, options: int, ties: str) -> float:
-    """How likely the truth, with so many votes, is not named, if so many others spread evenly.
+    """How likely the truth loses with its votes, if the other votes spread evenly.
 
     The wrong votes fall into ``options - 1`` boxes: numbers that are Poisson each, given their
     sum. So that none has ``right`` or more is a coefficient in the power of a polynomial, divided

@@ -156,7 +156,7 @@ def solve_target(function: ErrorFunction, workers: Workers, target: Target) -> C
 
 
 def gap_of(workers: Workers, target: Target, chosen: Array) -> float:
-    """The most by which a set that meets the target is dearer than the cheapest, as a share of it.
+    """By how much, as a share, a set that meets the target costs more than the cheapest, at most.
 
     By the lower bound of the solver that goes by prices on quality, which holds for every set.
     """
