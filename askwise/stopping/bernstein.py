@@ -83,8 +83,9 @@ class Bernstein(SingleCrowdRule):
     delta: float = 0.05
     paper: ClassVar[str] = "004"
     promise: ClassVar[str] = (
-        "Errs with probability at most delta on each question that is put to a single crowd, or to "
-        "crowds in an order fixed beforehand. Assumes independent answers, also within families."
+        "Trades error for cost by its delta. On a single crowd, or on crowds asked in an order "
+        "fixed beforehand, it errs with at most delta; not where a policy chooses by answers. "
+        "Assumes independent answers, also within families."
     )
     dial: ClassVar[str] = "delta"
     single: ClassVar = halts

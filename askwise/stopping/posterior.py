@@ -189,7 +189,7 @@ class Posterior(SingleCrowdRule):
         return bool(self.accuracy or self.kinds)
 
     def _believed(self) -> list[tuple[float, ranges.Ranges]]:
-        return ranges.by_kind(self.accuracy and dict(self.accuracy), self.kinds)
+        return ranges.by_kind(dict(self.accuracy or {}), self.kinds)
 
     def check(self, problem: Problem) -> None:
         """Workers whose accuracy is said must be there."""

@@ -107,7 +107,7 @@ def read_kinds(given: object) -> tuple[dict[str, Any], ...]:
             f"kinds is {given!r}: give a list of kinds, each with 'share' and 'accuracy'",
             field="kinds",
         )
-    found = []
+    found: list[dict[str, Any]] = []
     for kind in given:
         if not isinstance(kind, Mapping) or "share" not in kind:
             raise InvalidParameter(f"kinds has {kind!r}: a kind needs a 'share'", field="kinds")
@@ -130,11 +130,8 @@ def read_kinds(given: object) -> tuple[dict[str, Any], ...]:
     return tuple(found)
 
 
-def by_kind(
-    accuracy: Ranges | None, kinds: Sequence[Mapping[str, Any]]
-) -> list[tuple[float, Ranges]]:
+def by_kind(own: Ranges, kinds: Sequence[Mapping[str, Any]]) -> list[tuple[float, Ranges]]:
     """Share and accuracies of each kind of question; one kind where none are given."""
-    own = accuracy or {}
     if not kinds:
         return [(1.0, own)]
     total = sum(kind["share"] for kind in kinds)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from askwise.core.errors import AskwiseError
+from askwise.lab.papers.crowds.theory.appendix_b import asked_in_turn
 from askwise.lab.papers.crowds.theory.crowd_choice import best_crowd, footnote_6
+from askwise.lab.papers.crowds.theory.exact_rules import gap_rule
 
 
 def test_with_equal_prices_the_largest_gap_is_best_either_way() -> None:
@@ -47,6 +49,25 @@ def test_a_test_of_two_coins_takes_no_less_than_footnote_6() -> None:
     taken = 1 + np.argmax(np.abs(steps) >= limit, axis=1)
     bound = footnote_6([0.3, 0.1], delta)[1]
     assert 0.94 * bound < taken.mean() < 1.25 * bound
+
+
+@pytest.mark.parametrize("smooth", [True, False])
+@pytest.mark.parametrize("quality", [0.6, 1.0, 2.0])
+@pytest.mark.parametrize("p", [0.51, 0.6, 0.9])
+def test_the_first_of_equal_crowds_to_stop_errs_no_less_than_one(
+    p: float, quality: float, smooth: bool
+) -> None:
+    # Appendix B's conjecture, where it is proved.
+    errors = [asked_in_turn(p, quality, k, smooth=smooth, horizon=500) for k in (1, 2, 5)]
+    assert errors[0] == pytest.approx(gap_rule(p, quality, smooth=smooth, horizon=500).error)
+    assert errors == sorted(errors)
+
+
+def test_two_crowds_in_turn_by_hand() -> None:
+    # C = 1, plain: two equal answers stop, two different ones go on to four, beyond the horizon.
+    # The first crowd stops with .68; else the second with .68, each wrong with .04 of it.
+    found = asked_in_turn(0.8, 1.0, 2, smooth=False, horizon=3)
+    assert found == pytest.approx(0.04 + 0.32 * 0.04)
 
 
 @pytest.mark.parametrize(
