@@ -17,7 +17,7 @@ from askwise.lab.papers.crowds.theory.bounds import numbers_of
 from askwise.lab.papers.crowds.theory.exact_rules import Quality, gap_rule
 
 
-class BestCrowd(NamedTuple):
+class CheapestCrowd(NamedTuple):
     """The crowd that costs least with a rule, that which price / gap^2 takes for it, and costs."""
 
     exact: int
@@ -32,7 +32,7 @@ def best_crowd(
     *,
     smooth: bool = True,
     horizon: int = 20_000,
-) -> BestCrowd:
+) -> CheapestCrowd:
     """The deterministic benchmark by what each crowd costs with rule (1), on two options.
 
     "The exact identity of the best crowd may depend on R0. [...] we approximate the best crowd by
@@ -67,7 +67,7 @@ def best_crowd(
             field="chances",
         )
     costs = c * np.asarray(gap_rule(p, quality, smooth=smooth, horizon=horizon).cost)
-    return BestCrowd(int(np.argmin(costs)), int(np.argmin(c / (2.0 * p - 1.0) ** 2)), costs)
+    return CheapestCrowd(int(np.argmin(costs)), int(np.argmin(c / (2.0 * p - 1.0) ** 2)), costs)
 
 
 def footnote_6(gaps: npt.ArrayLike, delta: float) -> Array:
