@@ -133,7 +133,7 @@ def simulate(
     if isinstance(policy, KernelPolicy) and policy.compiles and isinstance(rule, KernelRule | None):
         loop = compiled(policy.kernels, kind, rule.judge if rule else loops.never)
         params = policy.params()
-        judging: Any = rule.params() if rule else loops.NoParams(0)
+        judging: Any = rule.params_for(ledger) if rule else loops.NoParams(0)
     else:
         loop = loops.uncompiled(kind, choose=_choose, absorb=_absorb, judge=_judge)
         naming = Draw(*draws.stream(seed, draws.AGGREGATION, replication), 0)

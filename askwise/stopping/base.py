@@ -186,6 +186,10 @@ class KernelRule(StoppingRule):
     def params(self) -> Any:
         """Parameters as the kernel takes them: a number, or a NamedTuple of plain numbers."""
 
+    def params_for(self, ledger: Ledger) -> Any:
+        """The same where they are about the workers that a campaign has."""
+        return self.params()
+
     def limits(self) -> Limits:
         """Horizon and cap as plain numbers."""
         return Limits(
@@ -224,7 +228,7 @@ class KernelRule(StoppingRule):
         if not ledger.book.tasks[task, c.TASK_ANSWERED]:
             return GO_ON, None, None
         ruling = new_ruling(len(problem.options))
-        code = self.judge(ledger.book, self.params(), task, draw, ruling)
+        code = self.judge(ledger.book, self.params_for(ledger), task, draw, ruling)
         option, sure = int(ruling[OPTION]), float(ruling[SURE])
         return (code, option, sure) if option >= 0 else (code, None, None)
 
@@ -262,6 +266,17 @@ def name_largest(options: int, draw: Draw, index: int, ruling: Array) -> float:
                 break
             pick -= 1
     return largest
+
+
+@step
+def name_likeliest(options: int, draw: Draw, source: int, ruling: Array) -> float:
+    """Write the likeliest option and its posterior probability; returns that of an error."""
+    best = name_largest(options, draw, 2 * source + 1, ruling)
+    others = -1.0
+    for option in range(options):
+        others += math.exp(ruling[SCRATCH + option] - best)
+    ruling[SURE] = 1.0 / (1.0 + others)
+    return others / (1.0 + others)
 
 
 @step

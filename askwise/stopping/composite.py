@@ -128,6 +128,7 @@ class Composite(KernelRule):
                 f"rule is {rule.name!r}: give a rule on a single crowd, such as gap or lead",
                 field="rule",
             )
+        rule.check_single()
         return rule
 
     def turned(self, value: float) -> StoppingRule:

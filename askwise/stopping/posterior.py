@@ -1,16 +1,20 @@
 """Stop when, by Bayes over the crowds' unknown quality, an error is improbable enough."""
 
-import math
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from askwise.core.checks import between
+from askwise.core.errors import InvalidParameter
+from askwise.core.problem import Problem
+from askwise.core.registry import LATER
 from askwise.kernels import Array, Draw, step
 from askwise.kernels.calibration import family_share
 from askwise.kernels.votes import answers_in
-from askwise.ledger import Book
+from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
-from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, SURE, name_largest, stopping
+from askwise.stopping import ranges
+from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, name_likeliest, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.families import any_family, family_of, share_in_task
 from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes, votes_of
@@ -24,17 +28,6 @@ def add_evidence(votes: Votes, share: float, ruling: Array) -> None:
     for option in range(options):
         a = table[row, first + option]
         ruling[SCRATCH + option] += share * log_evidence(a, answers - a, options)
-
-
-@step
-def name_likeliest(options: int, draw: Draw, source: int, ruling: Array) -> float:
-    """Write the likeliest option and its posterior probability; returns that of an error."""
-    best = name_largest(options, draw, 2 * source + 1, ruling)
-    others = -1.0
-    for option in range(options):
-        others += math.exp(ruling[SCRATCH + option] - best)
-    ruling[SURE] = 1.0 / (1.0 + others)
-    return others / (1.0 + others)
 
 
 @step
@@ -115,16 +108,27 @@ class Posterior(SingleCrowdRule):
     Each crowd answers right with a probability of its own, unknown and uniform between chance
     and one, and errs evenly over the other options. Crowds are independent: their evidence is
     multiplied, so that a crowd at odds with itself counts little and a unanimous one much.
+    Where you know more of a crowd than that, say it by ``accuracy``.
 
     Parameters
     ----------
     error : float
         The posterior probability of an error at which to stop.
+    accuracy : mapping of worker to a number or a range of two, optional
+        How often workers are right, or from where to where that varies evenly, from question to
+        question: ``{"panel": [0.65, 0.95], "vendor": 0.8}``. Of those not named, and of those who
+        join later, anything between chance and one is believed.
+    kinds : sequence of mappings, optional
+        Kinds of questions that are harder for several workers at once, each with its ``share`` of
+        all and the ``accuracy`` of those who differ on it. Of which kind a question is, is not
+        known beforehand.
     horizon, cap
         As in ``gap``.
 
-    Assumes independent answers and qualities spread evenly between chance and one: its error
-    is the target on average over such questions, not on each of them.
+    Assumes independent answers and qualities spread evenly between chance and one, or as
+    ``accuracy`` and ``kinds`` say: its error is at most the target on average over such questions,
+    not on each of them. What you say is believed: where workers are worse than their range, it
+    errs more.
     Workers who err together are not independent: give them a ``family``. The m answers of a family
     to a question then count, in logarithms, m / (1 + 0.4 (m - 1)) times their mean, as answers do
     whose errors have a correlation of 0.4; that is a model, not a guarantee. A crowd with a family
@@ -156,11 +160,13 @@ class Posterior(SingleCrowdRule):
     """
 
     error: float = 0.05
+    accuracy: Mapping[str, Any] | None = field(default=None, kw_only=True, metadata=LATER)
+    kinds: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True, metadata=LATER)
     paper: ClassVar[str] = "beyond 004"
     promise: ClassVar[str] = (
         "Trades error for cost: its error is on average the target if crowds' qualities are "
-        "spread evenly between chance and one. On a single question it may be far above. Assumes "
-        "independent answers, within a family errors of correlation 0.4."
+        "spread evenly between chance and one, or as it was told. On a single question it may be "
+        "far above. Assumes independent answers, within a family errors of correlation 0.4."
     )
     dial: ClassVar[str] = "error"
     single: ClassVar = halts
@@ -170,7 +176,46 @@ class Posterior(SingleCrowdRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         between(self.error, "error", 0, 1)
+        if self.accuracy is not None:
+            object.__setattr__(self, "accuracy", ranges.read_accuracy(self.accuracy))
+        object.__setattr__(self, "kinds", ranges.read_kinds(self.kinds))
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.error, self.horizon, self.cap))
+
+    @property
+    def informed(self) -> bool:
+        """Whether more is believed than that accuracies are between chance and one."""
+        return bool(self.accuracy or self.kinds)
+
+    def _believed(self) -> list[tuple[float, ranges.Ranges]]:
+        return ranges.by_kind(dict(self.accuracy or {}), self.kinds)
+
+    def check(self, problem: Problem) -> None:
+        """Workers whose accuracy is said must be there."""
+        super().check(problem)
+        ranges.check_ranges(problem, self._believed())
+
+    def check_single(self) -> None:
+        """What is believed of one worker and another is about all of them together."""
+        if self.informed:
+            raise InvalidParameter(
+                "accuracy and kinds are about all workers together: give them to 'posterior' by "
+                "itself, not inside 'composite'",
+                field="rule",
+            )
+
+    @property
+    def judge(self) -> Callable[..., int]:
+        """By the ranges that are believed, or by anything between chance and one."""
+        return ranges.judge if self.informed else super().judge
 
     def params(self) -> float:
         """As plain numbers."""
         return float(self.error)
+
+    def params_for(self, ledger: Ledger) -> Any:
+        """With what is believed of each worker, by their places in the ledger."""
+        if not self.informed:
+            return self.params()
+        return ranges.kinds_of(ledger, float(self.error), self._believed())

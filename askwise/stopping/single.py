@@ -96,6 +96,10 @@ class SingleCrowdRule(KernelRule):
     single: ClassVar[Callable[..., int]]
     source: ClassVar[Callable[..., int] | None] = None
 
+    def check_single(self) -> None:
+        """Refuse parameters that mean nothing where the rule judges one crowd in a composite."""
+        return None
+
     @property
     def judge(self) -> Callable[..., int]:
         """The rule on all answers."""

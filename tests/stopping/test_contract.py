@@ -40,6 +40,7 @@ VARIANTS = [
     "quorum(quorum=5,of=9)",
     "posterior(error=0.2)",
     "posterior(error=0.001,horizon=2)",
+    "posterior(error=0.2,kinds=[{'share': 0.4}, {'share': 0.6}])",
     "e-process(delta=0.9)",
     "e-process(horizon=3)",
     "joint-glr(beta=1)",

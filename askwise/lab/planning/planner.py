@@ -54,12 +54,14 @@ def plan(
         Of crowds, their prices and accuracies, and of the kinds of questions.
     target_error : float, optional
         The share of questions that may end with a wrong option; 0.05 unless the rule's label sets
-        its dial. ``posterior`` and ``e-process`` are set to it; of other rules the dial is found
-        by simulation, as bold as keeps the simulated error at the target.
+        its dial. ``e-process``, which guarantees it, is set to it; of other rules the dial is
+        found by simulation, as bold as keeps the simulated error at the target.
     questions : int
         How many questions the campaign will have.
     policy, rule : labels
         ``name`` or ``name(parameter=value)``. A rule whose label sets the dial is planned so.
+        ``posterior`` is told the accuracies, unless its label says others (``accuracy=None``:
+        none).
     budget : amount, optional
         Then the plan says whether it will do, and how many questions it finishes. If it finishes
         more of them one after the other than in turn, the policy is told so (``open_at_once``).
@@ -85,7 +87,7 @@ def plan(
     if target_error is not None:
         between(target_error, "target_error", 0, 1)
     asking = _policy(policy, beliefs)
-    chosen = search.read_rule(rule, horizon)
+    chosen = search.read_rule(rule, horizon).informed(beliefs)
     chosen.rule.check(problem_of(beliefs, 1))
     cheapest = min(crowd.micro for crowd in beliefs.crowds)
     cap = None if budget is None else check_budget(budget, cheapest, "crowd")
@@ -168,15 +170,21 @@ def _searched(
         value = settings[at]
         asking, rule = search.told(policy, chosen.dial, value), chosen.turned(value)
         sample = drawn.ask(asking, rule, tell=tell, what=f"trying {chosen.dial} = {value}")
-        # The last that keeps the target is the boldest; without any, the nearest to it.
-        if best is None or sample.error <= target or sample.error < min(errors.values()):
+        # Of those that keep the target the boldest; without any, the nearest to it.
+        keeps = [each for each, error in errors.items() if error <= target]
+        if sample.error <= target:
+            better = at < min(keeps, default=len(settings))
+        else:
+            better = not keeps and sample.error < min(errors.values(), default=2.0)
+        if better:
             best = _Found(asking, rule, sample, Dial(chosen.dial, value, "searched"))
         errors[at] = sample.error
         sure = bool(sample.confident.any())
         return sample.error
 
     # Where nothing ends with confidence, a more careful setting changes nothing.
-    search.first_within(len(settings), error_at, target, lambda at: not sure)
+    begin = chosen.begin(settings, target)
+    search.first_within(len(settings), error_at, target, lambda at: not sure, begin)
     assert best is not None
     return replace(best, searched=(settings[min(errors)], settings[max(errors)]))
 

@@ -1,5 +1,7 @@
 """Where to put a stopping rule's dial so that its error, as simulated, is at most a target."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
@@ -9,13 +11,14 @@ from askwise.core.json_types import JsonLimits, Word
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import LARGEST, from_micro
 from askwise.core.registry import from_label, label_of
+from askwise.data import Beliefs
 from askwise.policies import Policy
 from askwise.stopping import KernelRule, StoppingRule, stopping
 
 Value = int | float | str
 
 DIRECT = ("error", "delta")
-"""Dials that are an error themselves: set to the target, nothing is searched."""
+"""Dials that are an error themselves: where a rule guarantees it, it is set to the target."""
 
 BOUNDED = ("n", "quorum")
 """Dials of rules that end every question by themselves, without a horizon."""
@@ -73,8 +76,12 @@ class Chosen:
 
     @property
     def direct(self) -> bool:
-        """Whether the dial is the error itself: not a composite's, whose crowds add theirs up."""
-        return self.inner is self.rule and self.dial in DIRECT
+        """Whether the dial is an error that the rule keeps, whatever is asked about.
+
+        Not a composite's, whose crowds add theirs up; nor that of a rule which keeps it on average
+        over other questions than these.
+        """
+        return self.rule.guarantees and self.inner is self.rule and self.dial in DIRECT
 
     @property
     def value(self) -> Value:
@@ -89,6 +96,22 @@ class Chosen:
         turned = replace(self.inner, **changes)
         composite: Any = self.rule
         return turned if self.inner is self.rule else replace(composite, rule=label_of(turned))
+
+    def informed(self, beliefs: Beliefs) -> Chosen:
+        """The rule told what is believed of crowds, if it can be and its label does not say."""
+        known = {each.name for each in fields(self.rule)}
+        if not {"accuracy", "kinds"} <= known or self.named & {"accuracy", "kinds"}:
+            return self
+        ids = [crowd.id for crowd in beliefs.crowds]
+        tables = [dict(zip(ids, ranges, strict=True)) for ranges in beliefs.ranges]
+        rule: Any = self.rule
+        if not beliefs.kinds:
+            return replace(self, rule=replace(rule, accuracy=tables[0]))
+        kinds = [
+            {"share": share, "accuracy": table}
+            for share, table in zip(beliefs.shares, tables, strict=True)
+        ]
+        return replace(self, rule=replace(rule, kinds=kinds))
 
     def settings(self, options: int, prices: Sequence[int]) -> list[Value]:
         """Values of the dial to search, from the boldest to the most careful."""
@@ -109,6 +132,13 @@ class Chosen:
             )
         return list(_GRIDS[self.dial])
 
+    def begin(self, settings: Sequence[Value], target: float) -> int:
+        """Where to begin: a dial that is an error is near the target, others at the bold end."""
+        if self.dial not in DIRECT:
+            return 0
+        careful = [at for at, each in enumerate(settings) if float(each) <= target]
+        return careful[0] if careful else len(settings) - 1
+
     def _of(self) -> int:
         """The answers out of which a quorum is wanted, where the label says so; else 0."""
         return getattr(self.inner, "of", 0) if "of" in self.named else 0
@@ -121,7 +151,7 @@ def _steps(first: float, last: float, step: float) -> tuple[float, ...]:
 _SMALLER = tuple(
     float(f"{digits}e{power}")
     for power in (-1, -2, -3, -4, -5)
-    for digits in (9, 8, 7, 6, 5, 4.5, 4, 3.5, 3, 2.6, 2.3, 2, 1.8, 1.6, 1.4, 1.2, 1)
+    for digits in (9, 8, 7.5, 7, 6.5, 6, 5.5, 5, 4.5, 4, 3.5, 3, 2.6, 2.3, 2, 1.8, 1.6, 1.4, 1.2, 1)
 )
 
 _GRIDS: dict[str, tuple[float, ...]] = {
@@ -180,23 +210,39 @@ def told(policy: Policy, dial: str, value: Value) -> Policy:
 
 
 def first_within(
-    count: int, error_at: Callable[[int], float], target: float, hopeless: Callable[[int], bool]
+    count: int,
+    error_at: Callable[[int], float],
+    target: float,
+    hopeless: Callable[[int], bool],
+    begin: int = 0,
 ) -> int | None:
     """The first of ``count`` settings whose error is at most the target; None if there is none.
 
-    Errors fall along the settings, and costs rise: so it goes up from the cheap end in steps
-    that double, then halves the last of them.
+    Errors fall along the settings, and costs rise: so it goes from ``begin`` in steps that double,
+    up while the error is above the target and else down, then halves the last of them.
 
     Examples
     --------
     >>> first_within(100, lambda at: 1 / (1 + at), 0.05, lambda at: False)
     19
+    >>> first_within(100, lambda at: 1 / (1 + at), 0.05, lambda at: False, begin=40)
+    19
     """
-    below, at, step = -1, 0, 1
-    while error_at(at) > target:
-        if at == count - 1 or hopeless(at):
-            return None
-        below, at, step = at, min(at + step, count - 1), 2 * step
+    below, at, step = -1, begin, 1
+    if error_at(at) > target:
+        while True:
+            if at == count - 1 or hopeless(at):
+                return None
+            below, at, step = at, min(at + step, count - 1), 2 * step
+            if error_at(at) <= target:
+                break
+    else:
+        while at > 0:
+            lower = max(at - step, 0)
+            if error_at(lower) > target:
+                below = lower
+                break
+            at, step = lower, 2 * step
     while at - below > 1:
         middle = (below + at) // 2
         if error_at(middle) <= target:

@@ -1,10 +1,11 @@
 """UCB1 with virtual rewards: paper 004, algorithm 1."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from askwise.core.checks import one_of, real
+from askwise.core.registry import LATER
 from askwise.kernels import Draw, step
 from askwise.ledger import Book
 from askwise.ledger import columns as c
@@ -22,12 +23,15 @@ from askwise.policies.crowds.common import (
 
 
 class Params(NamedTuple):
-    """C of index (2), whether it grows as in the analysis; memory, and what the family shares."""
+    """C of index (2), whether it grows as in the analysis; memory, and what the family shares; the
+    power of the virtual reward.
+    """
 
     exploration: float
     growing: bool
     memory: Memory
     terms: SurveyTerms
+    power: float
 
 
 @step
@@ -40,6 +44,18 @@ def waits(book: Book, worker: int) -> bool:
         if workers[other, c.JOINED] == 1 and workers[other, c.PRICE] == 0:
             return True
     return False
+
+
+@step
+def optimistic(gap: float, width: float, price: float, power: float) -> float:
+    """The estimate of the virtual reward (price / gap^2)^-power and its confidence term.
+
+    As a function of the gap, which is between 0 and 1, the reward changes by 2 power price^-power
+    times as much at the most, so the term is that many times the gap's. At power 1/2 it is (2).
+    """
+    if power == 0.5:
+        return common.per_root(gap + width, price)
+    return (gap ** (2.0 * power) + 2.0 * power * width) / price**power
 
 
 @step
@@ -61,8 +77,9 @@ def virtual_index(
     if asked <= 0.0:
         # Beside a free crowd one that was never asked ranks as if its first answer were in (which
         # has a gap of 1), so that money is spent only where free answers disappoint.
-        return common.per_root(1.0 + width, price) if waits(book, worker) else math.inf
-    return common.per_root(gap + width / math.sqrt(asked), price)
+        first = optimistic(1.0, width, price, params.power)
+        return first if waits(book, worker) else math.inf
+    return optimistic(gap, width / math.sqrt(asked), price, params.power)
 
 
 @policies.register("virt-ucb")
@@ -80,6 +97,10 @@ class VirtUcb(LearningPolicy):
         C of the index; the paper's experiments found 1 best.
     schedule : "constant" or "log"
         ``log`` multiplies C by sqrt(8 log t), as in the analysis (Theorem 4).
+    power : float
+        Of the virtual reward f(x) = x^-power of the cost x = c / gap^2, which may be any decreasing
+        function. The paper's is 1/2; above it a crowd's confidence term weighs more beside its
+        estimate, and a price more beside a gap that is little known.
     discount : float
         Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
     prior : float
@@ -119,6 +140,7 @@ class VirtUcb(LearningPolicy):
 
     exploration: float = 1.0
     schedule: str = "constant"
+    power: float = field(default=0.5, kw_only=True, metadata=LATER)
     notes: ClassVar[tuple[str, ...]] = ("largest index",)
     rule: ClassVar[str] = (
         "of the question asked least, ask the crowd with the largest (gap + C / sqrt(answers)) "
@@ -131,8 +153,11 @@ class VirtUcb(LearningPolicy):
         super().__post_init__()
         real(self.exploration, "exploration", "a number of 0 or more", least=0)
         one_of(self.schedule, "schedule", ("constant", "log"))
+        real(self.power, "power", "a number from 0.5 to 4", least=0.5, most=4)
 
     def params(self) -> Params:
         """As plain numbers."""
         growing = self.schedule == "log"
-        return Params(float(self.exploration), growing, self.memory(), self.terms())
+        return Params(
+            float(self.exploration), growing, self.memory(), self.terms(), float(self.power)
+        )

@@ -178,6 +178,9 @@ class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
         How answers are weighed: f(l, l') is what the answer l' contributes to the label l. All
         alike; by the worker's lead over chance; by their log-odds; or as a table says (a row for
         each label l, numbers from 0 to 1). For a table a worker override ``inference_of``.
+    label_prior : sequence of float, optional
+        With ``map``: how likely each label is beforehand, in the order of the options; equally
+        without it.
     bonus : float
         Factor of the confidence term (1 in the paper; .25 erred less in every cell of
         ``limited-labels``).

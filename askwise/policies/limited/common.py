@@ -6,7 +6,7 @@ with online estimation of workers' ability", AAMAS 2018.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from askwise.core.checks import one_of, real
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.labels import NO_LABEL, Label, told
 from askwise.core.problem import Problem, Worker
+from askwise.core.registry import LATER
 from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.kernels.knapsack.ordering import marked
 from askwise.kernels.votes import leading_option
@@ -118,6 +119,9 @@ def support(
     if inference == MAJORITY:
         return float(book.votes[task, label])
     total = 0.0
+    if inference == POSTERIOR and given.shape[1] > 0:
+        # No worker has a table here: the first row has what the labels' prior contributes.
+        total = given[0, 0, label]
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         worker = cells[cell, c.CELL_WORKER]
@@ -202,15 +206,45 @@ class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
     """Base of the family: tasks with options, prices above zero, judged by the running vote."""
 
     inference: str | Sequence[Sequence[float]] = "majority"
+    label_prior: Sequence[float] | None = field(default=None, kw_only=True, metadata=LATER)
     paper: ClassVar[str] = PAPER
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inference", inference_function(self.inference))
+        if self.label_prior is not None:
+            object.__setattr__(self, "label_prior", self._read_prior(self.label_prior))
+
+    def _read_prior(self, given: object) -> tuple[float, ...]:
+        if self.inference != "map":
+            raise InvalidParameter(
+                f"label_prior is {given!r}, but inference is {self.inference!r}: only 'map' has "
+                "a prior",
+                field="label_prior",
+            )
+        if isinstance(given, str | bytes) or not isinstance(given, Sequence) or len(given) < 2:
+            raise InvalidParameter(
+                f"label_prior is {given!r}: give a number for each label, such as [0.9, 0.1]",
+                field="label_prior",
+            )
+        valid = "a number above 0 and at most 1 for each label"
+        shares = [real(share, "label_prior", valid, least=1e-9, most=1) for share in given]
+        if abs(sum(shares) - 1) > 0.005:
+            raise InvalidParameter(
+                f"label_prior sums to {sum(shares):.6g}: give shares that sum to 1",
+                field="label_prior",
+            )
+        return tuple(shares)
 
     def check(self, problem: Problem) -> None:
-        """Tables must have the problem's labels."""
+        """Tables and prior must have the problem's labels."""
         super().check(problem)
+        if self.label_prior is not None and len(self.label_prior) != len(problem.options):
+            raise InvalidProblem(
+                f"label_prior has {len(self.label_prior)} shares: give one for each of the "
+                f"{len(problem.options)} options",
+                field="label_prior",
+            )
         if self.code == GIVEN:
             for worker in problem.workers:
                 self._table(problem, worker)
@@ -241,8 +275,18 @@ class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
         return INFERENCES.index(self.inference)
 
     def tables(self, problem: Problem, ledger: Ledger) -> Array:
-        """Room for the table of each worker, if there are tables, filled for those there are."""
-        size = len(problem.options) if self.code == GIVEN else 0
+        """Room for the table of each worker, if there are tables, filled for those there are.
+
+        Of the prior of ``map`` the first row has the log-odds against the rarest label, in units of
+        Q: MAP adds them to the answers' (section 5), and contributions are never negative.
+        """
+        options = len(problem.options)
+        if self.code == POSTERIOR and self.label_prior is not None:
+            priors = np.zeros((len(ledger.book.workers), 1, options))
+            shares = np.array(self.label_prior)
+            priors[0, 0] = np.log(shares / shares.min()) / largest_odds(options)
+            return priors
+        size = options if self.code == GIVEN else 0
         held = np.zeros((len(ledger.book.workers), size, size))
         self.fill(problem, ledger, held)
         return held
@@ -278,7 +322,8 @@ class LimitedPolicy(KernelPolicy, Explains, LabelsItself):
     ) -> list[Label]:
         """Decision rule (10); the confidence is the label's share of all contributions.
 
-        With ``map`` it is the label's probability if estimates were right, labels equally likely.
+        With ``map`` it is the label's probability if estimates were right, and labels as likely as
+        ``label_prior`` says, or equally.
         """
         book, code, options = ledger.book, self.code, len(problem.options)
         found: list[Label] = []

@@ -187,6 +187,9 @@ class LabelBoundedEpsilonFirst(_EpsilonFirst):
         Share of the budget for exploration, taken to nine decimals.
     inference : "majority", "weighted-majority", "map" or a table
         How answers are weighed; see ``b-kube``.
+    label_prior : sequence of float, optional
+        With ``map``: how likely each label is beforehand, in the order of the options; equally
+        without it.
     exploitation : "knapsack" or "single"
         Whether the rest is planned over all workers, or goes to one.
     pick : "density" or "total"
@@ -247,6 +250,9 @@ class LabelEpsilonFirst(LabelBoundedEpsilonFirst):
         Share of the budget for exploration, taken to nine decimals.
     inference : "majority", "weighted-majority", "map" or a table
         How answers are weighed; see ``b-kube``.
+    label_prior : sequence of float, optional
+        With ``map``: how likely each label is beforehand, in the order of the options; equally
+        without it.
     exploitation : "single" or "knapsack"
         Whether the rest goes to one worker, or is planned over all.
     pick : "density" or "total"
@@ -298,6 +304,9 @@ class LabelTrialsourcing(_EpsilonFirst):
     ----------
     inference : "majority", "weighted-majority", "map" or a table
         How answers are weighed; see ``b-kube``.
+    label_prior : sequence of float, optional
+        With ``map``: how likely each label is beforehand, in the order of the options; equally
+        without it.
     exploitation : "knapsack" or "single"
         Whether the rest is planned over all workers (001), or goes to one (003).
     pick : "density" or "total"

@@ -76,15 +76,18 @@ def test_a_policy_that_must_know_the_quality_is_told_it() -> None:
     assert search.told(policy, "lead", 1.5) is policy
 
 
+@pytest.mark.parametrize("begin", [0, 5, 11])
 @pytest.mark.parametrize("within", [*range(12), None])
-def test_the_first_setting_within_the_target_is_found_with_few_trials(within: int | None) -> None:
+def test_the_first_setting_within_the_target_is_found_with_few_trials(
+    within: int | None, begin: int
+) -> None:
     tried = []
 
     def error_at(at: int) -> float:
         tried.append(at)
         return 0.0 if within is not None and at >= within else 1.0
 
-    assert search.first_within(12, error_at, 0.5, lambda at: False) == within
+    assert search.first_within(12, error_at, 0.5, lambda at: False, begin) == within
     assert len(tried) == len(set(tried)) <= 2 * math.ceil(math.log2(12)) + 1
 
 

@@ -9,17 +9,20 @@ from collections import defaultdict
 import pytest
 
 from askwise.core.choices import Batch
+from askwise.core.errors import AskwiseError
+from askwise.policies import policies
 from tests.policies.crowds.polls import ask, asked_crowds, gap_of, hear, noisy, poll, say
 
 
 class Reading:
     """Algorithm 1 in plain Python: one survey a question."""
 
-    def __init__(self, prices, options, exploration=1.0, log=False):
+    def __init__(self, prices, options, exploration=1.0, log=False, power=0.5):
         self.prices = prices
         self.options = options
         self.exploration = exploration
         self.log = log
+        self.power = power
         self.answers = defaultdict(str)
         self.out = defaultdict(int)
 
@@ -33,7 +36,8 @@ class Reading:
         if asked == 0:
             return math.inf
         gap = gap_of(told, self.options)
-        return (gap + width / math.sqrt(asked)) / math.sqrt(self.prices[crowd])
+        term = width / math.sqrt(asked)
+        return (gap ** (2 * self.power) + 2 * self.power * term) / self.prices[crowd] ** self.power
 
     def asked(self, task):
         return sum(len(self.answers[task, crowd]) + self.out[task, crowd] for crowd in self.prices)
@@ -54,8 +58,14 @@ CHANCES = {
 @pytest.mark.parametrize("prices", [(1, 1, 1), ("0.05", "0.08", "0.30")], ids=["equal", "unequal"])
 @pytest.mark.parametrize(
     "policy",
-    [{}, {"exploration": 0.3}, {"exploration": 0}, {"schedule": "log", "exploration": 0.5}],
-    ids=["plain", "timid", "greedy", "log"],
+    [
+        {},
+        {"exploration": 0.3},
+        {"exploration": 0},
+        {"schedule": "log", "exploration": 0.5},
+        {"power": 1.0},
+    ],
+    ids=["plain", "timid", "greedy", "log", "another reward"],
 )
 def test_choices_follow_index_2_step_by_step(n, prices, policy):
     options, tasks = "xyz"[:n], ["p", "q"]
@@ -65,6 +75,7 @@ def test_choices_follow_index_2_step_by_step(n, prices, policy):
         options,
         policy.get("exploration", 1.0),
         policy.get("schedule") == "log",
+        policy.get("power", 0.5),
     )
     for _ in range(70):
         task, crowd = reading.choice(tasks)
@@ -255,3 +266,8 @@ def test_who_can_not_be_paid_is_left_out():
 def test_who_is_at_his_limit_is_left_out():
     campaign = poll("virt-ucb", limits={"a": 1})
     assert hear(campaign, "xxyyyy") == "abbbbb"
+
+
+def test_a_power_below_one_half_is_refused():
+    with pytest.raises(AskwiseError, match=r"power is 0.4: give a number from 0.5 to 4"):
+        policies.make({"name": "virt-ucb", "power": 0.4})

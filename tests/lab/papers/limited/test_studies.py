@@ -12,6 +12,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab import with_settings
+from askwise.lab.papers.limited.studies import regret
 from askwise.lab.papers.limited.studies.labelling import RIVALS, b_kube, series_of, wrong_and_done
 from askwise.lab.papers.limited.studies.regret import BEYOND_BOUND, BOUND, INSTANCES
 from askwise.lab.runner import run, write
@@ -196,6 +197,22 @@ def test_judged_by_the_vote_regret_outgrows_that_of_values_seen() -> None:
     # In proportion to the budget it would be 10.
     assert growth("simplified-bounded-kube, values seen") < 4
     assert growth("b-kube, judged by the vote") > 8
+
+
+def test_the_page_says_where_theorem_4_2_is_exceeded_and_why() -> None:
+    seen, judged = (regret._series(label) for label in (regret.SEEN[0], regret.JUDGED[0]))
+    rows = [
+        Row("apart", regret.BEYOND_BOUND, 100, "beyond_plan", 10, 10, 10, 0),
+        Row("apart", seen, 100, "beyond_plan", 9, 8, 10.5, 40),
+        Row("apart", judged, 100, "beyond_plan", 30, 28, 32, 40),
+    ]
+    within, over = (
+        regret._against_theorem_4_2(rows, label) for label in (regret.SEEN[0], regret.JUDGED[0])
+    )
+    assert within == f"{seen} stays within Theorem 4.2 in all 1 cells."
+    assert "in 1 of 1 cells" in over
+    assert "selected 30 times beyond the plan, and (7) allows 10." in over
+    assert "does not cover it" in over
 
 
 def test_the_rounded_plan_by_hand() -> None:

@@ -35,6 +35,7 @@ from askwise.lab.papers.crowds.theory.bounds import (
     theorem_4,
     undisturbed,
 )
+from askwise.lab.papers.crowds.theory.exact_rules import Quality, stopping_times
 
 
 class Bracket(NamedTuple):
@@ -75,6 +76,44 @@ def lemma_10(rho: float, crowds: int, *, sharp: bool = False) -> float:
     (0.0094, 0.009604)
     """
     return rho * undisturbed(rho, whole(crowds, "crowds", least=1), sharp)
+
+
+def asked_in_turn(
+    p: float, quality: Quality, crowds: int, *, smooth: bool = True, horizon: int = 20_000
+) -> float:
+    """Error of rule (1) on each of k equal crowds asked in turn, without the total crowd, exactly.
+
+    The conjecture that the worst-case error of a composite rule is rho at least holds here. Who
+    stops after N answers leads by about C sqrt(N), and a lead l is the wrong option's with
+    1 / (1 + (p / q)^l): the earlier a rule stops, the likelier it errs. The first of k instances
+    stops no later than each of them would, so it errs more; and k equal crowds of the gap at which
+    R0 errs most are an instance of the worst case. It is a proof for two options, leads that rise
+    with N and an order fixed beforehand, not for policies that choose by answers: on equal crowds
+    such a policy may leave an instance when it is about to stop and err less, and only other
+    instances (those of Lemma 10) can hold it to the bound.
+
+    Parameters
+    ----------
+    p : float
+        Probability of the right answer, of every crowd.
+    crowds : int
+        k. With 1 it is the error of R0.
+    quality, smooth, horizon
+        As in ``exact_rules.gap_rule``; questions without an end by then count as not wrong.
+
+    Examples
+    --------
+    >>> [round(asked_in_turn(0.65, 1.5, k), 4) for k in (1, 2, 4)]
+    [0.0403, 0.0638, 0.0902]
+    """
+    right, wrong = stopping_times(p, quality, smooth=smooth, horizon=horizon)
+    after = np.maximum(1.0 - np.cumsum(right + wrong), 0.0)
+    before = np.concatenate([[1.0], after[:-1]])
+    # Of the k, crowd i stops first with its N-th answer: those before it have had N, others N - 1.
+    first = sum(
+        after**i * before ** (crowds - 1 - i) for i in range(whole(crowds, "crowds", least=1))
+    )
+    return float((wrong * first).sum())
 
 
 def horizon_for(rho: float, least_gap: float) -> float:

@@ -108,6 +108,28 @@ def gap_rule(
     return _at(right.ravel(), _walk(term, smooth, float(right.min())), right.shape)
 
 
+def stopping_times(
+    p: float, quality: Quality, *, smooth: bool = True, horizon: int = _HORIZON
+) -> tuple[Array, Array]:
+    """After how many answers rule (1) stops: probabilities of stopping right, and wrong.
+
+    The first entries are of one answer; parameters as in ``gap_rule``.
+
+    Examples
+    --------
+    >>> right, wrong = stopping_times(0.8, 1, smooth=False, horizon=3)
+    >>> right.round(2).tolist(), wrong.round(2).tolist()
+    ([0.0, 0.64, 0.0], [0.0, 0.04, 0.0])
+    """
+    chance = float(_probabilities(p))
+    ends = _walk(_terms(quality, None, horizon), smooth, chance)
+    ahead, behind = _weighted(np.array([chance]), ends.answers, ends.lead, ends.chance)
+    found = np.zeros((2, ends.last))
+    for row, each in zip(found, (ahead, behind), strict=True):
+        np.add.at(row, ends.answers.astype(np.int64) - 1, each[:, 0])
+    return found[0], found[1]
+
+
 def over_gaps(
     low: float,
     high: float,

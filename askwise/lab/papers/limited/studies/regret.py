@@ -234,6 +234,7 @@ class LimitedRegret(Experiment):
             "estimate of p: judged by it, the order of two workers may stay wrong for good, and "
             "then regret grows in proportion to the budget.",
             *(_emptiness(rows, series) for series in (BOUND, RIVAL_BOUND)),
+            *(_against_theorem_4_2(rows, label) for label in (SEEN[0], JUDGED[0])),
         ]
 
 
@@ -257,6 +258,31 @@ def _emptiness(rows: Sequence[Row], series: str) -> str:
     return (
         f"{series} exceeds all the value that the best plan collects in {empty} of {len(cells)} "
         "cells."
+    )
+
+
+def _against_theorem_4_2(rows: Sequence[Row], label: str) -> str:
+    """In how many cells a worker is selected beyond the plan more often than (7) allows."""
+    bounds = {(row.panel, row.x): row.mean for row in rows if row.series == BEYOND_BOUND}
+    series = _series(label)
+    mine = [row for row in rows if (row.series, row.metric) == (series, "beyond_plan")]
+    over = [row for row in mine if row.ci_low > bounds[row.panel, row.x]]
+    if not over:
+        return f"{series} stays within Theorem 4.2 in all {len(mine)} cells."
+    worst = max(over, key=lambda row: row.mean / bounds[row.panel, row.x])
+    said = (
+        f"{series} exceeds Theorem 4.2, beyond the interval, in {len(over)} of {len(mine)} cells; "
+        f"most where instances are {worst.panel!r} and the budget is {worst.x:g}: some worker is "
+        f"selected {worst.mean:.0f} times beyond the plan, and (7) allows "
+        f"{bounds[worst.panel, worst.x]:.0f}."
+    )
+    if label in SEEN:
+        return said
+    return (
+        f"{said} The theorem does not cover it: it is about values that are seen, with noise of "
+        "mean zero. Agreement with a vote that the answer itself is part of, and that errs, has "
+        "another mean than p. More answers then do not bring two workers into the right order, and "
+        "selections in the wrong one grow with the budget where (7) grows with its logarithm."
     )
 
 
