@@ -123,7 +123,7 @@ class SelfResampling(SealedBids):
             What they ask for, and what an answer costs them, in micro-units.
         work : pairs of int
             How many answers they are asked for, as it hangs on what they are counted at, with all
-            else fixed: from each of these on (ascending, the first no more than ``bid``), this many.
+            else fixed: from each of these on (ascending, the first at most ``bid``), this many.
 
         Notes
         -----
