@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from askwise.campaign import Campaign
+from askwise.campaign.changeable import ChangeableCampaign
 from askwise.core import errors
 from askwise.core.docstrings import doc_of, parse
 from docs.docstrings import body, markdown, table
@@ -138,6 +140,10 @@ PUBLIC: tuple[tuple[str, str, str], ...] = (
 """Title, module and names of each group; no names stands for all that the module exports."""
 
 
+LEVELS: dict[type, tuple[type, ...]] = {Campaign: (ChangeableCampaign,)}
+"""Classes that are told of together with one that is built on them."""
+
+
 # The API.
 
 
@@ -171,8 +177,9 @@ def _described(name: str, thing: Any) -> str:
 
 
 def _methods(thing: type) -> Iterator[tuple[str, Any]]:
-    """Public methods that the class defines and describes itself."""
-    for name, member in vars(thing).items():
+    """Public methods that the class, or a level of it, defines and describes itself."""
+    levels = (thing, *LEVELS.get(thing, ()))
+    for name, member in (each for level in levels for each in vars(level).items()):
         member = getattr(member, "__func__", getattr(member, "fget", member))
         if name.startswith("_") or not inspect.isfunction(member) or not member.__doc__:
             continue

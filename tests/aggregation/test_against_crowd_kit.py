@@ -59,6 +59,7 @@ def test_dawid_skene_on_small_tables(table: Any) -> None:
     check_same(mine, theirs("DawidSkene", table), CLEAR)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("seed", "classes"), [(0, 2), (1, 5)])
 def test_dawid_skene_and_one_coin_on_drawn_answers(seed: int, classes: int) -> None:
     table, _ = drawn(seed, tasks=60, crowd=12, classes=classes, each=5)
@@ -136,6 +137,7 @@ def in_order(seed: int, classes: int) -> Any:
     return table
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("variational", [True, False])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_mace_from_the_same_beginning(classes: int, variational: bool) -> None:
