@@ -149,7 +149,8 @@ def _policy(label: str, worlds: PossibleWorlds, target_error: float | None) -> P
                 field="policy",
             )
         if target_error is not None:
-            policy = replace(policy, alpha=target_error)  # type: ignore[type-var]
+            assuring: Any = policy
+            return replace(assuring, alpha=target_error)  # type: ignore[no-any-return]
         return policy
     wrong = ""
     if isinstance(policy, KnowsTruth | AwaitsTruth):
