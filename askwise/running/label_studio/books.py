@@ -123,10 +123,10 @@ def read_books(campaign: Campaign) -> Books:
                     books.open_tasks[task.id] = task.payload
         for at in range(ledger.total(c.ASSIGNMENTS)):
             found = handed(campaign.name, state, at)
-            worker = int(ledger.book.assignments[at, c.WORKER])
+            who = int(ledger.book.assignments[at, c.WORKER])
             books.put(found)
             seq = int(ledger.book.assignments[at, c.SEQ])
-            if ledger.book.workers[worker, c.AUDITS] or seq in ledger.standings.of(worker).gold:
+            if ledger.book.workers[who, c.AUDITS] or seq in ledger.standings.of(who).gold:
                 books.personal.add(found.assignment.id)
     return books
 

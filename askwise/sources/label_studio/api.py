@@ -21,11 +21,11 @@ TIMEOUT = 60.0
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 
 
-class LabelStudioUnreachable(AskwiseError):
+class LabelStudioUnreachable(AskwiseError, code="label_studio_unavailable"):
     """Label Studio does not answer, or not now: whether a request was carried out is not known."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(message, field="url", reason="label_studio_unavailable")
+        super().__init__(message, field="url")
 
 
 class Missing(AskwiseError):
@@ -192,7 +192,6 @@ class LabelStudioApi:
                 f"{where}: Label Studio does not accept the token (401): copy the personal access "
                 "token, or the legacy token, from the account's settings",
                 field="token",
-                reason="unauthorized",
             )
         if status == 404:
             raise Missing(f"{where}: Label Studio has no such thing (404)")
@@ -241,7 +240,6 @@ class LabelStudioApi:
                     f"Label Studio at {self.url} does not accept the personal access token "
                     f"({response.status_code}): it may be expired or revoked; make another",
                     field="token",
-                    reason="unauthorized",
                 )
             self._access = str(response.json()["access"])
         return {"Authorization": f"Bearer {self._access}"}

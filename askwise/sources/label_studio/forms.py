@@ -153,15 +153,13 @@ class LabelStudioForm:
         for name, show, _ in self._slots:
             found[name] = NO_IMAGE if show == "image" else ""
         if not self.content.fields:
-            for part in self.content.parts(payload):
-                found[f"shown_{part.show}"] = _text(part)
-            return found
+            return found | {
+                f"shown_{part.show}": _text(part) for part in self.content.parts(payload)
+            }
         for field in self.content.fields:
             part = field.part(payload)
-            if part is None:
-                continue
-            for name, value in zip(_names_of(field), _texts(part), strict=True):
-                found[name] = value
+            if part is not None:
+                found |= zip(_names_of(field), _texts(part), strict=True)
         return found
 
     def result(self, value: str | float) -> list[dict[str, Any]]:
@@ -192,10 +190,10 @@ class LabelStudioForm:
             raise _unreadable(said, f"give exactly one {CONTROL!r}")
         if self.content.range is not None:
             number, (low, high) = said[0].get("number"), self.content.range
-            fits = isinstance(number, int | float) and not isinstance(number, bool)
-            if not fits or not low <= number <= high:
-                raise _unreadable(number, f"give a number from {low:g} to {high:g}")
-            return float(number)
+            is_number = isinstance(number, int | float) and not isinstance(number, bool)
+            if is_number and number is not None and low <= number <= high:
+                return float(number)
+            raise _unreadable(number, f"give a number from {low:g} to {high:g}")
         chosen = said[0].get("choices")
         if not isinstance(chosen, list) or len(chosen) != 1:
             raise _unreadable(chosen, "choose exactly one option")

@@ -268,6 +268,6 @@ def _check_url(url: object, name: str) -> None:
 
 
 def _check_seconds(value: object, name: str, least: float) -> None:
-    fits = isinstance(value, int | float) and not isinstance(value, bool)
-    if not fits or not math.isfinite(value) or value < least:  # type: ignore[operator, arg-type]
+    number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    if not least <= number < math.inf:
         raise InvalidParameter(f"{name} is {value!r}: give seconds, {least:g} or more", field=name)

@@ -134,4 +134,4 @@ def test_both_kinds_of_token_work_and_another_is_an_error() -> None:
         api = LabelStudioApi("http://fake", token, transport=scene.server)
         with pytest.raises(InvalidParameter) as refused:
             api.users()
-        assert (refused.value.reason, refused.value.field) == ("unauthorized", "token")
+        assert (refused.value.reason, refused.value.field) == ("invalid_parameter", "token")
