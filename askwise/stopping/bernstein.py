@@ -24,7 +24,7 @@ def halts(votes: Votes, params: Params, draw: Draw, ruling: Array) -> int:
     An answer for the first option counts 1, for the second -1, for others 0: N of them have the
     mean lead / N, and a variance that is small where answers agree. Maurer and Pontil (2009,
     Theorem 4), for values in a range of 2: the mean exceeds its expectation by more than
-    sqrt(2 V L / N) + 2 * 7 L / (3 (N - 1)) with probability exp(-L) * 2 at the most. L is such
+    sqrt(2 V L / N) + 2 * 7 L / (3 (N - 1)) with probability exp(-L) * 2 at most. L is such
     that this sums to delta over all N and the n - 1 options that may wrongly lead.
     """
     answers = name_leader(votes, draw, ruling)

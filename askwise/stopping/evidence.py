@@ -67,7 +67,7 @@ CERTAIN = 1.0 - 1e-6
 
 @step
 def log_density(a: int, b: int, options: int, sine: float, cosine: float) -> float:
-    """Logarithm of the integrand at p = sin(x)^2, without what comes of the change to x."""
+    """Logarithm of the integrand at p = sin(x)^2, without the Jacobian of the change to x."""
     found = a * math.log(options * sine * sine) if a > 0 else 0.0
     if b > 0:
         found += b * math.log(options * cosine * cosine / (options - 1.0))

@@ -86,7 +86,7 @@ def _crowds(
     replication: int,
     questions: int = 60,
 ) -> Setting:
-    """Worth is the share of right answers; money for so many answers a question on average."""
+    """Worth is the share of right answers; the money buys this many answers per question on average."""
     survey = Survey(np.array(responses)[None], tuple(prices))
     budget = round(answers * questions * float(np.mean(prices)))
     world = survey.answering(seed, replication * questions, questions)
@@ -114,7 +114,7 @@ def _recorded(recording: Recording, budget: Any) -> Setting:
 
 
 def _labels(model: str, answers: float, seed: int, replication: int) -> Setting:
-    """Contexts, 30 workers at equal prices and answers for so many a task."""
+    """Contexts, 30 workers at equal prices and money for this many answers per task."""
     table = simulated_table(200, 4, 30)
     made = label_tasks(model, table.truth, table.contexts, 2, 30, seed, replication)
     return _recorded(made, round(answers * made.tasks))
@@ -273,7 +273,7 @@ class AutoChoices(Experiment):
                 )
 
     def cells(self) -> list[Cell]:
-        """One cell a family: its mean is over worlds, replication by replication."""
+        """One cell per family: its mean is over worlds, replication by replication."""
         return [Cell(name, 0.0) for name in self.families]
 
     def sample(self, cell: Cell, seed: int, replication: int) -> Array:

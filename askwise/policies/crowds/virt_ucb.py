@@ -51,7 +51,7 @@ def optimistic(gap: float, width: float, price: float, power: float) -> float:
     """The estimate of the virtual reward (price / gap^2)^-power and its confidence term.
 
     As a function of the gap, which is between 0 and 1, the reward changes by 2 power price^-power
-    times as much at the most, so the term is that many times the gap's. At power 1/2 it is (2).
+    times as much at most, so the term is that many times the gap's. At power 1/2 it is (2).
     """
     if power == 0.5:
         return common.per_root(gap + width, price)

@@ -65,7 +65,7 @@ class SurveyExploration(SurveyCrowds):
         said = ", ".join(f"{series} in {count}" for series, count in wins.items())
         return [
             f"Of {len(ratios)} comparisons the cheapest is {said or 'nobody'}.",
-            f"C = 1 is dearer with intervals apart: {'; '.join(apart) or 'nowhere'}.",
+            f"C = 1 costs more with intervals apart: {'; '.join(apart) or 'nowhere'}.",
             "With the reward gap^2 / c the confidence term is twice as large beside an estimate "
             "that is smaller, so that it explores more: it is not another way to choose C = 1. A "
             "reward that is a function of the upper bound of the gap, in place of a sum of an "

@@ -37,7 +37,7 @@ def best_crowd(
 
     "The exact identity of the best crowd may depend on R0. [...] we approximate the best crowd by
     argmin c_i / eps_i^2" (section 3). A rule takes some answers of any crowd, so the approximation
-    prefers crowds that are very good and dear.
+    prefers crowds that are very good and expensive.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def best_crowd(
 def footnote_6(gaps: npt.ArrayLike, delta: float) -> Array:
     """How often each crowd must be tried to tell it from the best with an error of delta.
 
-    kl(delta, 1 - delta) / KL(p_i, p_best), with coins p = (1 + gap) / 2: whoever names the crowd
+    kl(delta, 1 - delta) / KL(p_i, p_best), with coins p = (1 + gap) / 2: an algorithm that names the crowd
     with the larger gap names the arm with the larger reward. If crowd i had a gap just above the
     best one's, the other answer would be right, and the answers of crowd i alone tell these two
     instances apart, by KL(p_i, p_best) each (the transport inequality behind Theorem 2, too). As

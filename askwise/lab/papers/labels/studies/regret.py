@@ -80,7 +80,7 @@ class LabelsRegret(Experiment):
                 )
 
     def cells(self) -> list[Cell]:
-        """One cell a model and budget."""
+        """One cell per model and budget."""
         return [Cell(model, budget) for model in self.models for budget in self.budgets]
 
     def sample(self, cell: Cell, seed: int, replication: int) -> Array:
