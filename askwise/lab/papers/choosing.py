@@ -86,7 +86,7 @@ def _crowds(
     replication: int,
     questions: int = 60,
 ) -> Setting:
-    """Worth is the share of right answers; the money buys this many answers per question on average."""
+    """Worth is the share of right answers; the money is for this many answers per question."""
     survey = Survey(np.array(responses)[None], tuple(prices))
     budget = round(answers * questions * float(np.mean(prices)))
     world = survey.answering(seed, replication * questions, questions)
