@@ -235,7 +235,8 @@ def _warm_policies() -> Finding:
     from askwise.core.compiling import is_kept
     from askwise.policies import KernelPolicy, policies
 
-    kept, cold = [], []
+    kept: list[str] = []
+    cold: list[str] = []
     for name in policies.names():
         entry = policies.get(name)
         if issubclass(entry, KernelPolicy):

@@ -73,12 +73,12 @@ def best_crowd(
 def footnote_6(gaps: npt.ArrayLike, delta: float) -> Array:
     """How often each crowd must be tried to tell it from the best with an error of delta.
 
-    kl(delta, 1 - delta) / KL(p_i, p_best), with coins p = (1 + gap) / 2: to name the
-    crowd with the larger gap is to name the arm with the larger reward. If crowd i had a gap just above the
-    best one's, the other answer would be right, and the answers of crowd i alone tell these two
+    kl(delta, 1 - delta) / KL(p_i, p_best), with coins p = (1 + gap) / 2: to name the crowd with the
+    larger gap is to name the arm with the larger reward. If crowd i had a gap just above the best
+    one's, the other answer would be right, and the answers of crowd i alone tell these two
     instances apart, by KL(p_i, p_best) each (the transport inequality behind Theorem 2, too). As
-    KL(p, q) <= (p - q)^2 / (q (1 - q)), this is Omega(Lambda_i) = Omega((gap_best - gap_i)^-2).
-    Two options and equal prices, as in the footnote.
+    KL(p, q) <= (p - q)^2 / (q (1 - q)), this is Omega(Lambda_i) = Omega((gap_best - gap_i)^-2). Two
+    options and equal prices, as in the footnote.
 
     Parameters
     ----------
