@@ -31,7 +31,7 @@ ALL = None
 
 
 @dataclass(frozen=True)
-class Submission:
+class SubmittedAnnotation:
     """What somebody has submitted about a task: an annotation, or a skip.
 
     Attributes
@@ -58,7 +58,7 @@ class Submission:
     updated: float
 
     @classmethod
-    def read(cls, raw: Mapping[str, Any], place: int) -> Submission:
+    def read(cls, raw: Mapping[str, Any], place: int) -> SubmittedAnnotation:
         """Read an annotation."""
         by = raw.get("completed_by")
         return cls(
@@ -80,7 +80,7 @@ class LabelStudioTask:
     task: str
     overlap: int
     labelled: bool
-    submissions: list[Submission] = field(default_factory=list)
+    submissions: list[SubmittedAnnotation] = field(default_factory=list)
     predictions: list[dict[str, Any]] = field(default_factory=list)
     draft: bool = False
 
@@ -100,7 +100,7 @@ class LabelStudioTask:
             labelled=bool(raw["is_labeled"]),
             # A ground truth is what the project's owner says, and no worker's answer.
             submissions=[
-                Submission.read(each, id)
+                SubmittedAnnotation.read(each, id)
                 for each in raw.get("annotations") or ()
                 if not each.get("ground_truth")
             ],

@@ -46,7 +46,7 @@ class Origin:
 
 
 @dataclass
-class Books:
+class CampaignBooks:
     """One moment of a campaign."""
 
     pairs: dict[tuple[str, str], Handed] = field(default_factory=dict)
@@ -107,9 +107,9 @@ class Books:
         }
 
 
-def read_books(campaign: Campaign) -> Books:
+def read_books(campaign: Campaign) -> CampaignBooks:
     """Read a campaign at one moment."""
-    books = Books()
+    books = CampaignBooks()
     with campaign.reading() as state:
         ledger = state.ledger
         for at, worker in enumerate(ledger.workers):

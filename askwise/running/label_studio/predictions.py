@@ -8,7 +8,7 @@ from typing import Any
 from askwise.campaign import Campaign
 from askwise.core.errors import InvalidParameter
 from askwise.running.label_studio.board import Board, LabelStudioTask
-from askwise.running.label_studio.books import Books
+from askwise.running.label_studio.books import CampaignBooks
 from askwise.running.label_studio.counts import SyncCounts
 from askwise.sources.label_studio import LabelStudioApi, LabelStudioForm
 
@@ -34,7 +34,7 @@ class PredictionWriter:
         self._new: dict[int, list[dict[str, Any]]] = {}
         """Predictions that are not there yet, by project: they are sent together."""
 
-    def write(self, board: Board, books: Books) -> None:
+    def write(self, board: Board, books: CampaignBooks) -> None:
         """Bring the predictions of all tasks up to date."""
         labels, self._new = self._labels(), {}
         models = {id for id, worker in books.workers.items() if worker.kind == "model"}

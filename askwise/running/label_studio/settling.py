@@ -14,8 +14,8 @@ from functools import partial
 from askwise.campaign import Campaign
 from askwise.campaign.views import Handed
 from askwise.core.errors import Conflict, InvalidAnswer, InvalidProblem, OverBudget
-from askwise.running.label_studio.board import LabelStudioTask, Submission
-from askwise.running.label_studio.books import BY, Books, Origin, Origins, is_closed, seq_in
+from askwise.running.label_studio.board import LabelStudioTask, SubmittedAnnotation
+from askwise.running.label_studio.books import BY, CampaignBooks, Origin, Origins, is_closed, seq_in
 from askwise.running.label_studio.counts import SyncCounts, Untaken
 from askwise.sources.label_studio import LabelStudioForm
 
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 REFUSALS = (Conflict, InvalidAnswer, InvalidProblem, OverBudget)
 """What a campaign says no with; anything else is a fault and not an answer's."""
 
-Newest = dict[tuple[str, str], Submission]
+Newest = dict[tuple[str, str], SubmittedAnnotation]
 """What counts of a worker's submissions about a task."""
 
 
@@ -68,7 +68,9 @@ class Settler:
                     found[place.task, worker] = each
         return found
 
-    def settle(self, newest: Newest, places: Mapping[int, LabelStudioTask], books: Books) -> bool:
+    def settle(
+        self, newest: Newest, places: Mapping[int, LabelStudioTask], books: CampaignBooks
+    ) -> bool:
         """Bring the campaign in line with what was submitted; tells whether anything changed."""
         self.origins.catch_up()
         changed = False
@@ -84,7 +86,12 @@ class Settler:
         return changed
 
     def _settle_one(
-        self, task: str, worker: str, each: Submission, newest: Newest, books: Books
+        self,
+        task: str,
+        worker: str,
+        each: SubmittedAnnotation,
+        newest: Newest,
+        books: CampaignBooks,
     ) -> bool:
         handed = books.pairs.get((task, worker))
         value, unreadable = self._value(each)
@@ -119,7 +126,7 @@ class Settler:
             self._counts.untaken.pop(each.id, None)
         return True
 
-    def _value(self, each: Submission) -> tuple[str | float | None, str]:
+    def _value(self, each: SubmittedAnnotation) -> tuple[str | float | None, str]:
         """What a submission says; else None, and why if it is no skip."""
         if each.skipped:
             return None, ""
@@ -128,7 +135,9 @@ class Settler:
         except InvalidAnswer as error:
             return None, str(error)
 
-    def _settle_out(self, handed: Handed, each: Submission, value: str | float | None) -> None:
+    def _settle_out(
+        self, handed: Handed, each: SubmittedAnnotation, value: str | float | None
+    ) -> None:
         """Settle a question that was put to the one who answered."""
         id = handed.assignment.id
         self._hold()
@@ -147,11 +156,11 @@ class Settler:
         self,
         task: str,
         worker: str,
-        each: Submission,
+        each: SubmittedAnnotation,
         value: str | float,
         expired: Handed | None,
         newest: Newest,
-        books: Books,
+        books: CampaignBooks,
     ) -> bool:
         """Take an answer of somebody else than the one who was chosen."""
         waiting = [
@@ -184,7 +193,7 @@ class Settler:
         self._counts.untaken.pop(each.id, None)
         return True
 
-    def _change(self, handed: Handed, each: Submission, value: str | float | None) -> bool:
+    def _change(self, handed: Handed, each: SubmittedAnnotation, value: str | float | None) -> bool:
         """Change an answer that was given before; tells whether it differs."""
         id = handed.assignment.id
         if handed.value == value:
@@ -227,11 +236,11 @@ class Settler:
         self._counts.count("withdrawn")
         return True
 
-    def _note(self, handed: Handed, books: Books) -> None:
+    def _note(self, handed: Handed, books: CampaignBooks) -> None:
         """Take into the books what has become of an assignment."""
         books.put(self._campaign.assignment(handed.assignment.id))
 
-    def _give_back_rest(self, task: str, opened: list[Handed], books: Books) -> None:
+    def _give_back_rest(self, task: str, opened: list[Handed], books: CampaignBooks) -> None:
         """Once a task is closed, release what was asked about it and was not open yet."""
         waiting = [each for each in books.out_of(task) if each not in opened]
         if waiting and is_closed(self._campaign, task):
@@ -242,14 +251,16 @@ class Settler:
                 self._note(each, books)
 
     def _pass_over(
-        self, each: Submission, task: str, worker: str | None, why: str, detail: str
+        self, each: SubmittedAnnotation, task: str, worker: str | None, why: str, detail: str
     ) -> None:
         if self._counts.untaken.get(each.id, None) is None:
             log.warning("annotation %d of task %r is not taken: %s", each.id, task, detail)
         self._counts.untaken[each.id] = Untaken(each.id, task, worker, why, detail)
 
 
-def _turn(books: Books, item: tuple[tuple[str, str], Submission]) -> tuple[str, float, int]:
+def _turn(
+    books: CampaignBooks, item: tuple[tuple[str, str], SubmittedAnnotation]
+) -> tuple[str, float, int]:
     """Task by task; first who has it open, then who else was asked, then those who were not."""
     (task, worker), each = item
     handed = books.pairs.get((task, worker))
@@ -257,6 +268,6 @@ def _turn(books: Books, item: tuple[tuple[str, str], Submission]) -> tuple[str, 
     return task, seq_in(handed.assignment.id) if handed and is_out else math.inf, each.id
 
 
-def _rank(each: Submission) -> tuple[bool, float, int]:
+def _rank(each: SubmittedAnnotation) -> tuple[bool, float, int]:
     """An answer counts before a skip, and what was changed last before what was before."""
     return not each.skipped, each.updated, each.id

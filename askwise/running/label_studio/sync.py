@@ -12,7 +12,7 @@ from askwise.core.choices import Batch
 from askwise.core.errors import AskwiseError, InvalidProblem
 from askwise.core.problem import Worker
 from askwise.running.label_studio.board import ALL, Board, LabelStudioTask
-from askwise.running.label_studio.books import Books, read_books
+from askwise.running.label_studio.books import CampaignBooks, read_books
 from askwise.running.label_studio.counts import SyncCounts
 from askwise.running.label_studio.predictions import PredictionWriter
 from askwise.running.label_studio.settling import REFUSALS, Settler
@@ -115,7 +115,7 @@ class Synchroniser:
 
     # People.
 
-    def _join(self, books: Books) -> None:
+    def _join(self, books: CampaignBooks) -> None:
         """Let everybody of Label Studio join who is not in the campaign yet."""
         self._workers, new = {}, []
         for user in self._api.users():
@@ -157,7 +157,7 @@ class Synchroniser:
             self.counts.count("asked", len(choice))
             asked = True
 
-    def _give_back(self, books: Books) -> None:
+    def _give_back(self, books: CampaignBooks) -> None:
         """Give back questions about tasks that are closed; what is on a screen has its grace."""
         now, opened = self._clock(), self._opened(books)
         for each in books.out(set(self._workers.values())):
@@ -175,7 +175,7 @@ class Synchroniser:
                 continue
             self.counts.count("expired")
 
-    def _keep_leases(self, books: Books) -> None:
+    def _keep_leases(self, books: CampaignBooks) -> None:
         """Renew what waits for an answer before it expires."""
         lease = self._campaign.spec.get("lease")
         if lease is None:
@@ -193,7 +193,7 @@ class Synchroniser:
 
     # Tasks.
 
-    def _opened(self, books: Books) -> dict[str, str]:
+    def _opened(self, books: CampaignBooks) -> dict[str, str]:
         """Assignments for which a task is open, and their tasks: one at a time for each task.
 
         Whether a second answer is worth its price is known when the first is there.
@@ -218,7 +218,7 @@ class Synchroniser:
             self.board.import_tasks(project, missing)
             self.counts.count("imported", len(missing))
 
-    def _import_asked(self, books: Books) -> None:
+    def _import_asked(self, books: CampaignBooks) -> None:
         """Import what is put to somebody, into their own project or that of all."""
         wanted: dict[str | None, dict[str, object]] = {}
         for each in books.out(set(self._workers.values())):
@@ -231,7 +231,7 @@ class Synchroniser:
             self.board.import_tasks(self.board.projects[owner], tasks)
             self.counts.count("imported", len(tasks))
 
-    def _set_overlaps(self, books: Books) -> None:
+    def _set_overlaps(self, books: CampaignBooks) -> None:
         """Open tasks for what is asked, and close all others."""
         firsts = {project: self.board.at(project) for project in self.board.projects.values()}
         more: dict[int, int] = {}

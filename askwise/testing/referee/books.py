@@ -21,7 +21,7 @@ class AskedWork(NamedTuple):
 
 
 @dataclass
-class Books:
+class RefereeBooks:
     """What the log has come to, counted without the ledger; who may be asked what by that."""
 
     problem: Problem

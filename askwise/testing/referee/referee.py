@@ -11,10 +11,10 @@ from askwise.core.screening import GOLD_NOTES
 from askwise.ledger import columns as c
 from askwise.ledger.entries import REMOVED, REVISES
 from askwise.ledger.ledger import Ledger
-from askwise.testing.referee.books import AskedWork, Books
+from askwise.testing.referee.books import AskedWork, RefereeBooks
 
 
-class Referee(Books):
+class Referee(RefereeBooks):
     """Follows a log with books of its own and objects to what may not be."""
 
     def see(self, event: Event, offered: Collection[str] | None = None) -> None:

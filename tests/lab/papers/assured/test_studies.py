@@ -40,7 +40,6 @@ from askwise.lab.papers.assured.studies.costs import (
     PAIRS,
 )
 from askwise.lab.papers.assured.studies.truthfulness import (
-    DRAWING,
     EXACT_S,
     GREEDY_S,
     ONE_WORLD,
@@ -237,7 +236,7 @@ def test_known_values_stand_beside_the_papers_setting_only() -> None:
 
 
 def test_paid_as_bid_a_lie_pays_and_never_where_nothing_is_drawn() -> None:
-    shown = [PAID_AS_BID, *(label for label in PROMISED if not label.startswith(DRAWING))]
+    shown = [PAID_AS_BID, *(label for label in PROMISED if not label.startswith("self-resampling"))]
     settings = {"bids": "0.75,1,1.5", "auctions": ",".join(shown), "panels": "marginal"}
     experiment = with_settings("assured-truthfulness", {**settings, "tasks": "40"})
     (cell,) = experiment.cells()
