@@ -73,7 +73,7 @@ def test_a_rules_page_begins_with_its_promise_and_has_all_parts(
 ) -> None:
     page = (site_sources / "rules" / f"{rule.name}.md").read_text(encoding="utf-8")
     word = "Guarantees" if rule.guarantees else "Trades"
-    assert f"\n# {rule.name}\n\n**{word}** " in page
+    assert page.startswith(f"# {rule.name}\n\n**{word}** ")
     for title in ("Parameters", "What it assumes and needs", "When not to use it", "Example"):
         assert f"\n## {title}\n\n" in page
     assert f"| trades error for cost by | `{rule.dial}` |" in page

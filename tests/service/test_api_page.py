@@ -36,6 +36,8 @@ def commands() -> list[str]:
         if block.language == "console":
             parts = re.split(r"^\$ ", block.code, flags=re.M)[1:]
             found += [re.sub(r"\n\{\"status.*", "", part) for part in parts]
+        elif block.language == "bash":
+            found += re.split(r"^(?=curl)", block.code, flags=re.M)[1:]
     return [each for each in found if each.startswith("curl")]
 
 

@@ -20,7 +20,7 @@ def test_an_answer_is_changed_and_withdrawn_and_its_versions_are_shown(site: Sit
     reply = site.send(form_of(site.page(path), "/revise"), value="no")
     page = site.page(reply.headers["location"])
     assert "The answer is changed." in words_of(page)
-    assert "What came of it no Changed" in words_of(page)
+    assert "Result no Changed" in words_of(page)
     event = campaign.log()[-1]
     assert (event.kind, event.value, event.by) == (Kind.REVISED, "no", "the owner")
     reply = site.send(form_of(page, "/withdraw"), why=NASTY)

@@ -273,7 +273,7 @@ def test_an_answer_that_is_none_is_refused_where_it_was_given(bench: Bench) -> N
     ann.send("next")
     ann.send("answer", value="perhaps")
     assert (ann.status, ann.heading()) == (422, "Question 1")
-    assert "none of the answers" in ann.about()
+    assert "not one of the answers" in ann.about()
     assert "ANSWER" not in kinds(campaign)
 
 
