@@ -199,7 +199,8 @@ def test_the_page_says_when_assurance_has_failed_and_which_audits_are_due(site: 
     page = site.page("/dashboard/cats")
     said = words_of(page)
     assert "Drawn at random for audits that are due: reveal the truth of t1" in said
-    assert re.findall(r"task\?id=(\w+)", page.split("audits that are due")[1].split("</p>")[0]) == ["t1"]
+    due = page.split("audits that are due")[1].split("</p>")[0]
+    assert re.findall(r"task\?id=(\w+)", due) == ["t1"]
     campaign.truth("t1", "yes")
     said = words_of(site.page("/dashboard/cats"))
     assert "Assurance has failed after 1 task: of 1 audited answer that was assured" in said
