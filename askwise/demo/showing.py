@@ -58,10 +58,7 @@ def worker_cells(found: DemoSummary) -> list[tuple[str, tuple[str, ...]]]:
 
 def way_cells(found: DemoSummary) -> list[tuple[str, tuple[str, ...]]]:
     """The table of ways to label."""
-    return [
-        (each.name, (f"{each.right * found.messages:.0f} ({each.right:.1%})", f"${each.cost:.2f}"))
-        for each in found.ways
-    ]
+    return [(each.name, (f"{each.right:.1%}", f"${each.cost:.2f}")) for each in found.ways]
 
 
 def show(console: Console, found: DemoSummary) -> None:
