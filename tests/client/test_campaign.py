@@ -24,10 +24,10 @@ ELSEWHERE = {"create", "open"}
 
 NOT_REMOTE = {
     *("ask_around", "ask_for_self", "busy", "events", "reading", "release", "store", "sweep"),
-    *("settle", "paces", "plot", "to_frame", "export"),
+    *("settle", "paces", "plot", "to_frame", "export", "hand_over"),
 }
-"""They lend the state in memory, are what a service does by itself, or show a campaign of this
-process; the tables that are read over HTTP show themselves."""
+"""They lend the state in memory, are what a service or a bridge beside the store does by itself, or
+show a campaign of this process; the tables that are read over HTTP show themselves."""
 
 PREPARED = {
     *("asking", "telling", "failing", "expiring", "renewing", "declining", "flagging", "submit"),
