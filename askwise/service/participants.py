@@ -130,11 +130,6 @@ class Participants:
 
     def session(self, campaign: Campaign, worker: str) -> StudySession | None:
         """The session of a worker who came from Prolific; None for all others."""
-        with campaign.reading() as state:
-            ledger = state.ledger
-            source = ledger.workers[ledger.worker_at(worker)].source or ""
-        if not source.startswith(MARK):
-            return None
         return StudyBook(campaign.store, campaign.name).session_of(worker)
 
     def view(
@@ -192,8 +187,7 @@ class Participants:
             before = standing_of(state, person)
             if before is not None:
                 ledger = state.ledger
-                known = ledger.workers[ledger.worker_at(person)].source or ""
-                if not known.startswith(MARK):
+                if not is_participant(ledger.workers[ledger.worker_at(person)].source):
                     # Somebody of the same name whom the requester has added.
                     raise NotLetIn("unknown")
         new = StudySession(found.id, person, kept.number, time.time())
@@ -218,6 +212,11 @@ class Participants:
             if before is None:
                 # They have not begun: what they came for is over.
                 raise NotLetIn("over") from None
+
+
+def is_participant(source: str | None) -> bool:
+    """Whether a worker of this source came from Prolific."""
+    return (source or "").startswith(MARK)
 
 
 def _quick_api() -> ProlificApi:

@@ -29,8 +29,8 @@ Matter = Literal[
     "approved_elsewhere", "bonus_elsewhere", "bonus_unclear", "bonus_refused", "study_refused",
 ]  # fmt: skip
 """What a person has to decide: somebody waits for review who was never here, did not finish, or
-skipped most questions; the budget does not have the reward; Prolific refuses the approval; somebody
-answered and then returned their submission or ran out of time; was approved by hand without ever
+answered nothing or less than half; the budget does not have the reward; Prolific refuses the
+approval; somebody answered and then returned their submission or ran out of time; was approved by hand without ever
 being here; was paid a bonus that the log does not know; it is not known whether bonuses were paid,
 or Prolific refuses them; Prolific refuses to publish, pause or enlarge the study."""
 
@@ -101,7 +101,7 @@ class Reviewer:
         with self.campaign.reading() as state:
             found = standing_of(state, session.worker)
         if found is None or not has_worked(session, found):
-            self._leave("little_work", submission, "skipped most of their questions")
+            self._leave("little_work", submission, "answered less than half of their questions")
             return
         if not self._has_reward(submission, session):
             return

@@ -61,12 +61,15 @@ def test_what_was_not_done_is_left_to_a_person_and_never_rejected(bench: StudyBe
     assert {each["status"] for each in bench.server.submissions.values()} == {"AWAITING REVIEW"}
 
 
-def test_who_finds_nothing_to_answer_is_paid_for_coming(bench: StudyBench) -> None:
+def test_who_found_nothing_to_answer_is_paid_for_coming_if_a_person_says_so(
+    bench: StudyBench,
+) -> None:
     begun(bench)
     submission = bench.take_part(1, answers=0)
     report = bench.recruiter.step()
-    assert (report.approved, matters(report)) == (1, [])
-    assert bench.server.submissions[submission]["status"] == "APPROVED"
+    assert (report.approved, matters(report)) == (0, [("little_work", person(1))])
+    bench.server.end(submission, "APPROVED")
+    assert matters(bench.recruiter.step()) == []
     assert bench.server.earned(person(1)) == 50
     assert bench.campaign.status().spent == Decimal("0.5")
 
