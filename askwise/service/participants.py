@@ -201,9 +201,13 @@ class Participants:
                 handed=before.handed,
                 earned=before.committed,
             )
+        last = book.session_of(person)
         session = book.keep_session(new)
         if before is not None and before.here:
-            return
+            if last is None or last.study == kept.number:
+                return
+            # Still here from a study before, with its price and its limit.
+            let_go(campaign, person)
         try:
             campaign.add(workers=[participant(source, person, session.answered)])
         except Conflict as error:

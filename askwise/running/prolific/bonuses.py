@@ -138,12 +138,31 @@ class BonusPayer:
                 return False
             batch = sent
         if batch.state == "sent":
-            amounts = {worker: from_micro(amount) for _, worker, amount in batch.rows}
-            key = f"prolific:bonus:{batch.batch}"
-            self.campaign.pay_all(amounts, by=BY, reference=batch.batch, key=key)
+            self._mark(batch)
             self.book.move_batch(batch, replace(batch, state="paid"))
             self.paid += batch.total
         return True
+
+    def _mark(self, batch: BonusBatch) -> None:
+        """Mark a batch as paid in the log, as far as the log owes it; once."""
+        if any(each.reference == batch.batch for each in self.campaign.payouts()):
+            return
+        owed, amounts = owed_to(self.campaign), {}
+        for submission, worker, amount in batch.rows:
+            due = min(amount, max(0, owed.get(worker, 0)))
+            if due:
+                amounts[worker] = from_micro(due)
+            if due < amount:
+                self._leave(
+                    "overpaid",
+                    submission,
+                    worker,
+                    f"Prolific has paid them a bonus of {from_micro(amount)}, of which the log "
+                    f"owes {from_micro(due)} any more: the rest is not marked as paid",
+                )
+        if amounts:
+            key = f"prolific:bonus:{batch.batch}"
+            self.campaign.pay_all(amounts, by=BY, reference=batch.batch, key=key)
 
     def _created(self, batch: BonusBatch) -> BonusBatch | None:
         rows = [(submission, amount) for submission, _, amount in batch.rows]

@@ -180,7 +180,7 @@ class Recruiter:
         keeper = PlaceKeeper(self.campaign, study, self.api)
         found = keeper.keep(raw, submissions)
         reviewer = Reviewer(self.campaign, study, self.api)
-        reviewer.review(submissions.values())
+        reviewer.review(submissions.values(), approving=not keeper.is_reward_changed)
         payer = BonusPayer(self.campaign, study, self.api, lambda: self.claim.is_held)
         payer.pay(submissions)
         return RecruitingReport(

@@ -333,3 +333,32 @@ def test_a_single_look_renews_its_claim(bench: StudyBench, monkeypatch: pytest.M
 
     bench.api.study = wait_for_renewal  # type: ignore[method-assign]
     looking.step()
+
+
+def test_bonuses_that_the_log_does_not_owe_any_more_are_named_and_the_run_goes_on(
+    bench: StudyBench,
+) -> None:
+    submitted(bench)
+    bench.server.set_trap(PAY, loss="before")
+    bench.recruiter.step()
+    bench.campaign.pay(person(1), "0.20", by="bo")
+    bench.recruiter.settle(paid=True)
+    report = bench.recruiter.step()
+    assert [(each.what, each.worker) for each in report.matters] == [("overpaid", person(1))]
+    assert [each.owed for each in bench.campaign.payments()] == [0, 0]
+    assert bench.recruiter.step().matters == ()
+
+
+def test_a_reward_that_the_log_does_not_owe_any_more_is_named_and_the_run_goes_on(
+    bench: StudyBench,
+) -> None:
+    submitted(bench, price="0")
+    bench.server.set_trap("POST .*/submissions/.*/transition/", status=400)
+    bench.recruiter.step()
+    first = next(iter(bench.server.submissions))
+    bench.server.end(first, "APPROVED")
+    bench.campaign.pay(person(1), "0.50", by="bo")
+    report = bench.recruiter.step()
+    assert [(each.what, each.submission) for each in report.matters] == [("overpaid", first)]
+    assert bench.recruiter.step().matters == ()
+    assert bench.server.earned(person(1)) == 50
