@@ -68,7 +68,7 @@ class BonusPayer:
             if batch is None:
                 return
             if batch.state in ("planned", "created") and self._is_overtaken(batch, submissions):
-                # Paid by hand meanwhile, or no longer there: it is planned anew, without those.
+                # Paid by hand meanwhile, or no longer there: another is planned, without those.
                 self.book.move_batch(batch, replace(batch, state="dropped"))
                 continue
             self._met.update(submission for submission, _, _ in batch.rows)

@@ -167,7 +167,7 @@ class PlaceKeeper:
         return found
 
     def _halt(self, status: str, found: Occupation) -> None:
-        """Let nobody come for a reward that nothing here reckons with."""
+        """Let nobody come for a reward that the budget was not planned for."""
         base = from_micro(self.study.source.base)
         detail = (
             f"the reward on Prolific is not {base} any more: change it back; until then nobody "
