@@ -130,11 +130,6 @@ class Participants:
 
     def session(self, campaign: Campaign, worker: str) -> StudySession | None:
         """The session of a worker who came from Prolific; None for all others."""
-        with campaign.reading() as state:
-            ledger = state.ledger
-            source = ledger.workers[ledger.worker_at(worker)].source or ""
-        if not source.startswith(MARK):
-            return None
         return StudyBook(campaign.store, campaign.name).session_of(worker)
 
     def view(
@@ -192,8 +187,7 @@ class Participants:
             before = standing_of(state, person)
             if before is not None:
                 ledger = state.ledger
-                known = ledger.workers[ledger.worker_at(person)].source or ""
-                if not known.startswith(MARK):
+                if not is_participant(ledger.workers[ledger.worker_at(person)].source):
                     # Somebody of the same name whom the requester has added.
                     raise NotLetIn("unknown")
         new = StudySession(found.id, person, kept.number, time.time())
@@ -207,9 +201,13 @@ class Participants:
                 handed=before.handed,
                 earned=before.committed,
             )
+        last = book.session_of(person)
         session = book.keep_session(new)
         if before is not None and before.here:
-            return
+            if last is None or last.study == kept.number:
+                return
+            # Still here from a study before, with its price and its limit.
+            let_go(campaign, person)
         try:
             campaign.add(workers=[participant(source, person, session.answered)])
         except Conflict as error:
@@ -218,6 +216,11 @@ class Participants:
             if before is None:
                 # They have not begun: what they came for is over.
                 raise NotLetIn("over") from None
+
+
+def is_participant(source: str | None) -> bool:
+    """Whether a worker of this source came from Prolific."""
+    return (source or "").startswith(MARK)
 
 
 def _quick_api() -> ProlificApi:

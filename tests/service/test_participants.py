@@ -38,7 +38,7 @@ def test_a_participant_lands_answers_and_is_shown_the_code(study: StudyBench) ->
     ann.land()
     assert (ann.status, ann.state) == (200, "start")
     assert "Up to 2 questions" in ann.page
-    assert "0.50 GBP at the least" in ann.page
+    assert "0.50 GBP at least" in ann.page
     code = ann.work()
     assert (ann.state, code) == ("finished", study.study.code)
     assert f"https://app.prolific.com/submissions/complete?cc={code}" in ann.page
@@ -162,6 +162,45 @@ def test_who_waits_without_a_question_is_let_go_after_a_while(
     monkeypatch.setattr(time, "time", lambda: later)
     assert ann.look()
     assert ann.code == study.study.code
+
+
+def test_who_only_says_that_they_were_told_to_wait_is_asked(
+    study: StudyBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(participants, "PATIENCE", -1.0)
+    ann = study.come(1)
+    ann.land()
+    ann.send("next", what="workers")
+    assert (ann.state, ann.code) == ("question", "")
+
+
+def test_who_answers_once_and_signs_out_is_asked_again_whatever_they_send(
+    study: StudyBench,
+) -> None:
+    ann = study.come(1)
+    ann.land()
+    ann.work(most=1)
+    ann.send("sign-out")
+    ann.land()
+    ann.send("next", what="workers")
+    assert (ann.state, ann.code) == ("question", "")
+
+
+def test_a_wait_of_before_is_not_told_again(study: StudyBench) -> None:
+    campaign = study.campaign
+    campaign.pause()
+    ann = study.come(1)
+    ann.land()
+    assert ann.state == "wait"
+    old = ann.page
+    ann.send("next", what="")
+    campaign.resume()
+    ann.look()
+    ann.work(most=1)
+    campaign.release(person(1))
+    ann.page = old
+    ann.send("next", what="")
+    assert (ann.state, ann.code) == ("question", "")
 
 
 def test_everybody_who_is_shown_the_code_can_be_paid_from_the_budget() -> None:

@@ -8,11 +8,11 @@ its own account that the bonuses were paid, or a person says so.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from askwise.campaign import Campaign
-from askwise.core.errors import UnknownName
+from askwise.core.errors import Conflict, UnknownName
 from askwise.core.money import from_micro
 from askwise.running.prolific.records import ENDED, BonusBatch, KeptStudy, StudyBook
 from askwise.running.prolific.reviewing import BY, Matter, OpenMatter
@@ -38,10 +38,22 @@ class BonusPayer:
         The study.
     api : ProlificApi
         Prolific.
+    is_held : callable
+        Whether nobody else can be running the study at this moment.
     """
 
-    def __init__(self, campaign: Campaign, study: KeptStudy, api: ProlificApi) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        study: KeptStudy,
+        api: ProlificApi,
+        is_held: Callable[[], bool],
+    ) -> None:
         self.campaign, self.study, self.api = campaign, study, api
+        self.is_held = is_held
+        self._met: set[str] = set()
+        """Submissions of batches that were taken up: what Prolific has paid them may have changed
+        since it was asked, so that they are in no second batch of this look."""
         self.book = StudyBook(campaign.store, campaign.name)
         self.paid = 0
         """Millionths that were paid."""
@@ -55,6 +67,11 @@ class BonusPayer:
             batch = self._planned(submissions) if open_batch is None else open_batch
             if batch is None:
                 return
+            if batch.state in ("planned", "created") and self._is_overtaken(batch, submissions):
+                # Paid by hand meanwhile, or no longer there: another is planned, without those.
+                self.book.move_batch(batch, replace(batch, state="dropped"))
+                continue
+            self._met.update(submission for submission, _, _ in batch.rows)
             if batch.state == "paying":
                 found = self._seen_paid(batch, submissions)
                 if found is None:
@@ -79,7 +96,7 @@ class BonusPayer:
         for session in self.book.sessions().values():
             amount = owed.get(session.worker, 0) // MINOR * MINOR
             found = submissions.get(session.submission)
-            if amount <= 0 or not session.booked or found is None:
+            if amount <= 0 or not session.booked or found is None or found.id in self._met:
                 continue
             if found.bonuses > known[session.submission]:
                 more = from_micro(found.bonuses - known[session.submission])
@@ -100,6 +117,14 @@ class BonusPayer:
         number = batches[-1].number + 1 if batches else 1
         return self.book.move_batch(None, BonusBatch(number, self.study.study, rows, before))
 
+    def _is_overtaken(self, batch: BonusBatch, submissions: Mapping[str, Submission]) -> bool:
+        """Whether Prolific's account of a submission is not what it was when this was planned."""
+        for submission, _, _ in batch.rows:
+            found = submissions.get(submission)
+            if found is None or found.bonuses != batch.before[submission]:
+                return True
+        return False
+
     def _carried_through(self, batch: BonusBatch) -> bool:
         """Carry a batch to its end; false if it has to wait."""
         if batch.state == "planned":
@@ -113,12 +138,31 @@ class BonusPayer:
                 return False
             batch = sent
         if batch.state == "sent":
-            amounts = {worker: from_micro(amount) for _, worker, amount in batch.rows}
-            key = f"prolific:bonus:{batch.batch}"
-            self.campaign.pay_all(amounts, by=BY, reference=batch.batch, key=key)
+            self._mark(batch)
             self.book.move_batch(batch, replace(batch, state="paid"))
             self.paid += batch.total
         return True
+
+    def _mark(self, batch: BonusBatch) -> None:
+        """Mark a batch as paid in the log, as far as the log owes it; once."""
+        if any(each.reference == batch.batch for each in self.campaign.payouts()):
+            return
+        owed, amounts = owed_to(self.campaign), {}
+        for submission, worker, amount in batch.rows:
+            due = min(amount, max(0, owed.get(worker, 0)))
+            if due:
+                amounts[worker] = from_micro(due)
+            if due < amount:
+                self._leave(
+                    "overpaid",
+                    submission,
+                    worker,
+                    f"Prolific has paid them a bonus of {from_micro(amount)}, of which the log "
+                    f"owes {from_micro(due)} any more: the rest is not marked as paid",
+                )
+        if amounts:
+            key = f"prolific:bonus:{batch.batch}"
+            self.campaign.pay_all(amounts, by=BY, reference=batch.batch, key=key)
 
     def _created(self, batch: BonusBatch) -> BonusBatch | None:
         rows = [(submission, amount) for submission, _, amount in batch.rows]
@@ -145,6 +189,13 @@ class BonusPayer:
             # Answers were taken back, or somebody was paid otherwise: what is owed is another sum.
             self.book.move_batch(batch, replace(batch, state="dropped"))
             return None
+        if not self.is_held():
+            raise Conflict(
+                f"the study of campaign {self.campaign.name!r} may be run by another by now: this "
+                "run did not renew its claim in time, and pays nobody any more",
+                field="name",
+                reason="already_running",
+            )
         paying = self.book.move_batch(batch, replace(batch, state="paying"))
         try:
             self.api.pay_bonuses(batch.batch)

@@ -10,6 +10,7 @@ from askwise.campaign import Campaign
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views.status import over
 from askwise.core.choices import Done, Wait
+from askwise.core.money import from_micro
 from askwise.ledger import columns as c
 from askwise.running.prolific.records import KeptStudy, StudyBook, StudySession
 from askwise.running.prolific.reviewing import TAKEN, UNDER_WAY, WAITING, OpenMatter
@@ -20,8 +21,10 @@ from askwise.sources.prolific import (
     ProlificApi,
     ProlificRefused,
     ProlificUnclear,
+    ProlificUnreachable,
     Submission,
 )
+from askwise.sources.prolific.api import MINOR
 
 Course = Literal["recruiting", "waiting", "full", "done"]
 """Where a study is: participants are at it or may come; nobody may come at the moment; more people
@@ -42,7 +45,7 @@ class Occupation:
     under_way : int
         Participants who are at it.
     committed : int
-        Millionths that those who have a place may still cost.
+        Millionths that those who have a place may still cost, or have cost without the log.
     """
 
     total: int
@@ -79,7 +82,7 @@ def wants_people(state: CampaignState) -> bool:
 
 def still_to_pay(source: Prolific, session: StudySession, state: CampaignState) -> int:
     """The most that a session may still take out of the budget, in millionths."""
-    if session.booked or session.closed:
+    if session.booked:
         return 0
     found = standing_of(state, session.worker)
     done = 0 if found is None else found.committed - session.earned
@@ -98,10 +101,13 @@ def occupation(
             session = sessions.get(each.id)
             taken += each.status in TAKEN
             under_way += each.status in UNDER_WAY
-            if session is not None and each.status in TAKEN:
-                committed += still_to_pay(source, session, state)
+            if session is not None:
+                committed += still_to_pay(source, session, state) if each.status in TAKEN else 0
             elif each.status in UNDER_WAY or each.status == WAITING:
                 committed += source.most_for_one
+            elif each.status in TAKEN:
+                # Paid there, and the log knows nobody to book it for: that money is gone.
+                committed += source.base
     return Occupation(total, taken, under_way, committed)
 
 
@@ -125,6 +131,8 @@ class PlaceKeeper:
         """Places that were added."""
         self.course: Course = "waiting"
         """Where the study is."""
+        self.is_reward_changed = False
+        """Whether the reward on Prolific is not the one that the study was made with."""
         self.matters: list[OpenMatter] = []
         """What is left to a person."""
 
@@ -133,6 +141,13 @@ class PlaceKeeper:
         status = str(raw.get("status") or "").upper()
         total = int(raw["total_available_places"])
         found = occupation(self.campaign, self.study, total, submissions)
+        if status == "ACTIVE" and self.study.paused:
+            # Started by a person: if it is paused next, it was not by us.
+            self.study = self.book.change_study(self.study.number, paused=False)
+        self.is_reward_changed = round(float(raw["reward"]) * MINOR) != self.study.source.base
+        if self.is_reward_changed:
+            self._halt(status, found)
+            return found
         with self.campaign.reading() as state:
             usable, wants = can_use_people(state), wants_people(state)
             ended = over(state) is not None or not (usable or state.ledger.total(c.PAUSED))
@@ -150,6 +165,24 @@ class PlaceKeeper:
         elif ended:
             self.course = "done"
         return found
+
+    def _halt(self, status: str, found: Occupation) -> None:
+        """Let nobody come for a reward that the budget was not planned for."""
+        base = from_micro(self.study.source.base)
+        detail = (
+            f"the reward on Prolific is not {base} any more: change it back; until then nobody "
+        )
+        detail += "is let in by us, approved or booked"
+        self.matters.append(OpenMatter("reward_changed", self.study.study, "", detail))
+        if status == "ACTIVE" and found.free:
+            try:
+                self._move("PAUSE", paused=True)
+            except ProlificRefused as error:
+                self.matters.append(OpenMatter("study_refused", self.study.study, "", str(error)))
+        if found.under_way:
+            self.course = "recruiting"
+        elif self.study.ended or status == "COMPLETED":
+            self.course = "done"
 
     def _kept(self, status: str, found: Occupation, *, usable: bool, wants: bool) -> Occupation:
         source = self.study.source
@@ -182,9 +215,13 @@ class PlaceKeeper:
 
     def _move(self, action: str, *, paused: bool) -> None:
         # Written first: a study that we paused is one that we may start.
-        self.study = self.book.change_study(self.study.number, paused=paused or self.study.paused)
+        before = self.study.paused
+        self.study = self.book.change_study(self.study.number, paused=paused or before)
         try:
             self.api.transition_study(self.study.study, action)
         except ProlificUnclear:
             return  # the next look shows what it is
+        except (ProlificRefused, ProlificUnreachable):
+            self.study = self.book.change_study(self.study.number, paused=before)
+            raise
         self.study = self.book.change_study(self.study.number, paused=paused)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -109,11 +110,8 @@ class Recruiter:
 
     def step(self) -> RecruitingReport:
         """Look once: approve, book, pay bonuses, add places."""
-        self.claim.take()
-        try:
+        with self._claimed(threading.Event()):
             return self._look()
-        finally:
-            self.claim.release()
 
     def run(
         self,
@@ -141,11 +139,7 @@ class Recruiter:
         """
         ending = stop or threading.Event()
         report: RecruitingReport | None = None
-        self.claim.take()
-        over = threading.Event()
-        renewer = threading.Thread(target=self._keep_claim, args=(over, ending), daemon=True)
-        renewer.start()
-        try:
+        with self._claimed(ending):
             while not ending.is_set():
                 heard = last_event(self.campaign.store)
                 try:
@@ -158,10 +152,6 @@ class Recruiter:
                     if report.is_over:
                         break
                 self._pause(every, heard, ending)
-        finally:
-            over.set()
-            renewer.join()
-            self.claim.release()
         return report
 
     def stop(self) -> None:
@@ -190,8 +180,8 @@ class Recruiter:
         keeper = PlaceKeeper(self.campaign, study, self.api)
         found = keeper.keep(raw, submissions)
         reviewer = Reviewer(self.campaign, study, self.api)
-        reviewer.review(submissions.values())
-        payer = BonusPayer(self.campaign, study, self.api)
+        reviewer.review(submissions.values(), approving=not keeper.is_reward_changed)
+        payer = BonusPayer(self.campaign, study, self.api, lambda: self.claim.is_held)
         payer.pay(submissions)
         return RecruitingReport(
             study=study.study,
@@ -212,6 +202,20 @@ class Recruiter:
         while (left := until - time.monotonic()) > 0 and not ending.wait(min(HEARD, left)):
             if last_event(self.campaign.store) != heard:
                 return
+
+    @contextmanager
+    def _claimed(self, ending: threading.Event) -> Iterator[None]:
+        """Hold the claim, renewed for as long as it takes; ``ending`` is set when it is lost."""
+        self.claim.take()
+        over = threading.Event()
+        renewer = threading.Thread(target=self._keep_claim, args=(over, ending), daemon=True)
+        renewer.start()
+        try:
+            yield
+        finally:
+            over.set()
+            renewer.join()
+            self.claim.release()
 
     def _keep_claim(self, over: threading.Event, ending: threading.Event) -> None:
         while not over.wait(RENEWAL):

@@ -27,12 +27,15 @@ TAKEN = UNDER_WAY | {WAITING, APPROVED, "PARTIALLY APPROVED", "SCREENED OUT"}
 Matter = Literal[
     "never_landed", "unfinished", "little_work", "no_money", "refused", "ended_unpaid",
     "approved_elsewhere", "bonus_elsewhere", "bonus_unclear", "bonus_refused", "study_refused",
+    "reward_changed", "overpaid",
 ]  # fmt: skip
 """What a person has to decide: somebody waits for review who was never here, did not finish, or
-skipped most questions; the budget does not have the reward; Prolific refuses the approval; somebody
-answered and then returned their submission or ran out of time; was approved by hand without ever
-being here; was paid a bonus that the log does not know; it is not known whether bonuses were paid,
-or Prolific refuses them; Prolific refuses to publish, pause or enlarge the study."""
+answered nothing or less than half; the budget does not have the reward; Prolific refuses the
+approval; somebody answered and then returned their submission or ran out of time; was approved by
+hand without ever being here; was paid a bonus that the log does not know; it is not known whether
+bonuses were paid, or Prolific refuses them; Prolific refuses to publish, pause or enlarge the
+study; the reward there is not the one that was made; Prolific has paid somebody more than the log
+still owed them."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +82,13 @@ class Reviewer:
         self.matters: list[OpenMatter] = []
         """What is left to a person."""
 
-    def review(self, submissions: Iterable[Submission]) -> None:
-        """Approve, book and let go, each as it stands."""
+    def review(self, submissions: Iterable[Submission], *, approving: bool = True) -> None:
+        """Approve, book and let go, each as it stands; without ``approving``, only let go."""
         sessions = self.book.sessions()
         for each in submissions:
             session = sessions.get(each.id)
+            if each.status in (WAITING, APPROVED) and not approving:
+                continue
             if each.status == WAITING:
                 self._decide(each, session)
             elif each.status == APPROVED:
@@ -101,7 +106,7 @@ class Reviewer:
         with self.campaign.reading() as state:
             found = standing_of(state, session.worker)
         if found is None or not has_worked(session, found):
-            self._leave("little_work", submission, "skipped most of their questions")
+            self._leave("little_work", submission, "answered less than half of their questions")
             return
         if not self._has_reward(submission, session):
             return
@@ -111,14 +116,14 @@ class Reviewer:
             self._leave("refused", submission, str(error))
             return
         self.approved += 1
-        self._book(session)
+        self._book(submission, session)
 
     def _approved_before(self, submission: Submission, session: StudySession | None) -> None:
         """Book the reward of one that a person approved, or we did and were cut off."""
         if session is None:
             self._leave("approved_elsewhere", submission, "was approved, and never came here")
         elif not session.booked and self._has_reward(submission, session):
-            self._book(session)
+            self._book(submission, session)
 
     def _has_reward(self, submission: Submission, session: StudySession) -> bool:
         """Add to what they have earned what the reward is above it, if the budget has that."""
@@ -143,17 +148,27 @@ class Reviewer:
             return False
         return True
 
-    def _book(self, session: StudySession) -> None:
+    def _book(self, submission: Submission, session: StudySession) -> None:
         """Mark the reward as paid; the second time changes nothing."""
-        self.campaign.pay(
-            session.worker,
-            from_micro(self.base),
-            by=BY,
-            reference=session.submission,
-            key=f"prolific:{session.submission}",
-        )
-        self.book.change_session(session.submission, booked=True)
+        if not self._is_booked(session):
+            due = min(self.base, max(0, owed_to(self.campaign).get(session.worker, 0)))
+            if due < self.base:
+                self._leave(
+                    "overpaid",
+                    submission,
+                    f"Prolific has paid the reward of {from_micro(self.base)}, of which the log "
+                    f"owes {from_micro(due)} any more: the rest is not marked as paid",
+                )
+            if due:
+                self.campaign.pay(
+                    session.worker,
+                    from_micro(due),
+                    by=BY,
+                    reference=session.submission,
+                    key=f"prolific:{session.submission}",
+                )
         let_go(self.campaign, session.worker)
+        self.book.change_session(session.submission, booked=True)
 
     def _is_booked(self, session: StudySession) -> bool:
         """Whether the log has the reward as paid, noted or not."""

@@ -55,11 +55,11 @@ def standing_of(state: CampaignState, worker: str) -> ParticipantStanding | None
 def has_worked(session: StudySession, found: ParticipantStanding) -> bool:
     """Whether they have done what they came for.
 
-    They have answered at least half of what was put to them; or nothing was, which is not their
-    fault.
+    They have answered something, and at least half of what was put to them. Where nothing was put
+    to them, which need not be their fault, a person decides.
     """
     answered, handed = found.answered - session.answered, found.handed - session.handed
-    return 2 * answered >= handed
+    return answered > 0 and 2 * answered >= handed
 
 
 def owed_to(campaign: Campaign) -> dict[str, int]:

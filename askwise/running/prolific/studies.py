@@ -11,7 +11,9 @@ from askwise.core.errors import Conflict, InvalidParameter, OverBudget
 from askwise.core.money import from_micro, to_micro
 from askwise.core.problem import Worker
 from askwise.policies import FixedWorkers
-from askwise.running.prolific.records import KeptStudy, StudyBook
+from askwise.running.prolific.records import ENDED, KeptStudy, StudyBook
+from askwise.running.prolific.reviewing import APPROVED, UNDER_WAY, WAITING
+from askwise.running.prolific.standing import owed_to
 from askwise.sources.prolific import Prolific, ProlificApi, ProlificUnclear
 from askwise.sources.prolific.api import MINOR
 
@@ -56,7 +58,7 @@ def create_study(campaign: Campaign, source: Prolific, address: str, api: Prolif
     Raises
     ------
     Conflict
-        The campaign has a study that is not over, or can't take newcomers.
+        The campaign has a study that is not over or not settled, or can't take newcomers.
     OverBudget
         The budget can't pay the places that it begins with.
     """
@@ -77,6 +79,8 @@ def create_study(campaign: Campaign, source: Prolific, address: str, api: Prolif
             _check(campaign, source, address)
             known = book.change_study(known.number, terms=_terms(source))
         return draft(book, known, address, api, _currency(campaign))
+    if known is not None:
+        _check_settled(campaign, book, known, api)
     _check(campaign, source, address)
     door = secrets.token_urlsafe(24)
     number = 1 if known is None else known.number + 1
@@ -153,6 +157,26 @@ def _found(api: ProlificApi, marker: str) -> dict[str, Any] | None:
 
 def _is_complete(api: ProlificApi, study: str) -> bool:
     return str(api.study(study).get("status")).upper() == "COMPLETED"
+
+
+def _check_settled(campaign: Campaign, book: StudyBook, study: KeptStudy, api: ProlificApi) -> None:
+    """Refuse another study while this one has to be looked at: only the newest is."""
+    sessions, owed = book.sessions(), owed_to(campaign)
+    left = [f"batch {each.number} of bonuses" for each in book.batches() if each.state not in ENDED]
+    for each in api.submissions(study.study):
+        session = sessions.get(each.id)
+        waits = each.status in UNDER_WAY or each.status == WAITING
+        if session is not None and each.status == APPROVED:
+            waits = not session.booked or owed.get(session.worker, 0) >= MINOR
+        if waits:
+            left.append(f"submission {each.id}")
+    if left:
+        raise Conflict(
+            f"the study {study.study} of campaign {campaign.name!r} is not settled: {len(left)} "
+            f"wait to be finished, reviewed or paid, such as {left[0]}; run it until nothing is "
+            "left, before you make another",
+            field="name",
+        )
 
 
 def _terms(source: Prolific) -> dict[str, Any]:

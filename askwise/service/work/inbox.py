@@ -13,6 +13,7 @@ from askwise.campaign.views.payments import earned_by
 from askwise.campaign.views.workers import mean_money, pay_an_hour
 from askwise.core.choices import Assignment, Done, Wait
 from askwise.core.money import from_micro
+from askwise.core.problem import Worker
 from askwise.ledger import columns as c
 from askwise.service.work.sides import is_swapped
 
@@ -56,6 +57,8 @@ class Inbox:
     """What they earn in an hour, by their latest answers; None before five."""
     swapped: bool = False
     """Whether they see the sides of their question's pair in the other order."""
+    source: str = ""
+    """Where they come from, if that was said."""
 
     @property
     def is_free(self) -> bool:
@@ -110,28 +113,29 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             standing=own_standing(state, worker),
             pay_an_hour=None,
             swapped=question is not None and is_swapped(state, question.task, worker),
+            source=ledger.workers[place].source or "",
         )
         about, paid = ledger.workers[place], mean_money(earned - bonus, int(row[c.ANSWERED]))
     seconds = campaign.paces(found.position).seconds(worker)
     return replace(found, pay_an_hour=pay_an_hour(about, paid, seconds))
 
 
-def may_ask(campaign: Campaign, worker: str, now: float) -> bool:
-    """Whether they are to be asked: they are there, have nothing out, and no bidding is open."""
+def askable(campaign: Campaign, worker: str, now: float) -> Worker | None:
+    """The worker, if they are to be asked: they are there, have nothing out, no bidding is open."""
     with campaign.reading() as state:
         ledger = state.ledger
         place = ledger.worker_at(worker)
         row = ledger.book.workers[place]
         if not ledger.is_here(place) or _bidding(state, 0) is not None:
-            return False
+            return None
         out, at = int(row[c.ASKED] - row[c.ANSWERED]), int(row[c.LAST])
         while out:
             if ledger.book.assignments[at, c.STATUS] == c.OUT:
                 out -= 1
                 if ledger.book.marks[at, c.EXPIRES] > now:
-                    return False
+                    return None
             at = int(ledger.book.assignments[at, c.BEFORE_OF_WORKER])
-        return True
+        return ledger.workers[place]
 
 
 def _bidding(state: CampaignState, bid: int) -> Bidding | None:

@@ -22,13 +22,13 @@ from askwise.service.incoming_request import IncomingRequest
 from askwise.service.own_answers import changeable_answer, check_in_time
 from askwise.service.pages.base import form_of, log_error, page, pages, set_cookie
 from askwise.service.pages.filters import money
-from askwise.service.participants import StudyView
+from askwise.service.participants import StudyView, is_participant
 from askwise.service.routing.plans import Provided
 from askwise.service.routing.routes import Instead
 from askwise.service.state import service_of
 from askwise.service.work import sentences
 from askwise.service.work.cookies import cookie_of
-from askwise.service.work.inbox import inbox, may_ask, state_of
+from askwise.service.work.inbox import Inbox, askable, inbox, state_of
 from askwise.service.work.payload import scrolls
 from askwise.service.work.question import SKIP, question_view
 from askwise.service.work.sides import is_swapped
@@ -180,8 +180,11 @@ class _Visit:
         what, seen = fields.get("what", ""), _seen(fields)
         position = self.service.campaigns.store.position(self.name)
         if what in sentences.WAITS and seen == str(position):
-            # Nothing has happened since they were told to wait: they wait for the same.
-            return self.show(Wait(what))  # type: ignore[arg-type]
+            # Nothing has happened since they were told to wait: they wait for the same. Only who is
+            # paid for having waited is not believed.
+            own = inbox(self.campaign, self.worker, time.time())
+            if not is_participant(own.source):
+                return self.show(Wait(what), own=own)  # type: ignore[arg-type]
         return self.show(self._ask("at", seen))
 
     def answer(self, fields: dict[str, str]) -> Response:
@@ -297,11 +300,12 @@ class _Visit:
 
     def _ask(self, when: str, seen: str) -> Wait | Done | None:
         """Ask for them unless they have something out; the same form again asks the same."""
-        if not may_ask(self.campaign, self.worker, time.time()):
+        found = askable(self.campaign, self.worker, time.time())
+        if found is None:
             return None
-        choice = self.campaign.ask_for_self(
-            self.worker, self.service.settings.holding, self._key(when, seen)
-        )
+        # Who is paid for having waited is told how it is now, never again what they were told then.
+        key = None if is_participant(found.source) else self._key(when, seen)
+        choice = self.campaign.ask_for_self(self.worker, self.service.settings.holding, key)
         return None if isinstance(choice, Batch) else choice
 
     # What they are told.
@@ -311,8 +315,9 @@ class _Visit:
         said: Wait | Done | None,
         about: Said = NOTHING,
         changing: LastAnswer | None = None,
+        own: Inbox | None = None,
     ) -> Response:
-        own = inbox(self.campaign, self.worker, time.time())
+        own = own or inbox(self.campaign, self.worker, time.time())
         offers = own.answers and own.joined and changing is None
         last = self._last() if offers else changing
         away = self.worker in self.service.availability.away(self.name)
@@ -321,7 +326,7 @@ class _Visit:
         if state == "start":
             done = self.service.campaigns.view(self.name, "over", Campaign.over)[1]
             state = "start" if done is None else "over"
-        study = self._study(state) if changing is None else None
+        study = self._study(own, state) if changing is None else None
         if study is not None and (study.code or study.closed):
             state, last = "finished" if study.code else "closed", None
         what = "resume" if own.paused or not isinstance(said, Wait) else said.what
@@ -355,8 +360,10 @@ class _Visit:
             csrf=csrf_token(self.token.secret),
         )
 
-    def _study(self, state: str) -> StudyView | None:
+    def _study(self, own: Inbox, state: str) -> StudyView | None:
         """What is said of the study on Prolific to somebody who came from there."""
+        if not is_participant(own.source):
+            return None
         participants = self.service.participants
         session = participants.session(self.campaign, self.worker)
         if session is None:

@@ -228,7 +228,8 @@ class ProlificApi:
         ProlificRefused, ProlificUnreachable
             It is not.
         """
-        self._send("POST", f"/api/v1/bulk-bonus-payments/{_safe(batch)}/pay/")
+        # Nor is it waited in between: who waits may lose the claim to the study.
+        self._send("POST", f"/api/v1/bulk-bonus-payments/{_safe(batch)}/pay/", tries=1)
 
     # Webhooks.
 
@@ -265,7 +266,7 @@ class ProlificApi:
             href = ((body.get("_links") or {}).get("next") or {}).get("href")
             parts = urlsplit(href or "")
             # Of the address only the path is taken: the token goes nowhere else.
-            path = f"{parts.path}?{parts.query}" if parts.path else ""
+            path = f"{parts.path}?{parts.query}" if parts.path.startswith("/") else ""
 
     def _send(
         self,
@@ -274,13 +275,15 @@ class ProlificApi:
         fields: Mapping[str, Any] | None = None,
         *,
         again: bool = False,
+        tries: int | None = None,
     ) -> tuple[dict[str, Any], Mapping[str, str]]:
         """Send a request; returns the reply's object and headers.
 
-        ``again`` says that it may be sent again when it may have been carried out.
+        ``again`` says that it may be sent again when it may have been carried out; ``tries`` how
+        often it is sent at most.
         """
         httpx = self._httpx
-        tries = len(self._pauses) + 1
+        tries = len(self._pauses) + 1 if tries is None else tries
         for number in range(tries):
             pause = self._pauses[number] if number < len(self._pauses) else 0.0
             try:

@@ -200,3 +200,93 @@ def test_it_runs_until_it_is_over_and_an_event_brings_the_next_look_forward(
     assert found is not None
     assert found.is_over
     assert bench.server.earned(person(1)) == 80
+
+
+def test_no_other_study_is_made_while_one_is_not_settled(bench: StudyBench) -> None:
+    bench.create(tasks=50, votes=3, places=2)
+    bench.recruiter.step()
+    bench.take_part(1)
+    second = bench.take_part(2)
+    bench.recruiter.stop()
+    with pytest.raises(Conflict, match="not settled: 2"):
+        create_study(bench.campaign, offer(), ADDRESS, bench.api)
+    bench.server.end(second, "APPROVED")
+    with pytest.raises(Conflict, match="not settled: 2"):
+        create_study(bench.campaign, offer(), ADDRESS, bench.api)
+    bench.server.balance = 10
+    bench.recruiter.step()
+    with pytest.raises(Conflict, match=r"not settled: 3 .* batch 1 of bonuses"):
+        create_study(bench.campaign, offer(), ADDRESS, bench.api)
+    bench.server.balance = 1000
+    bench.recruiter.step()
+    assert create_study(bench.campaign, offer(), ADDRESS, bench.api).number == 2
+    assert [bench.server.earned(person(each)) for each in (1, 2)] == [80, 80]
+
+
+def test_a_reward_that_was_changed_on_prolific_stops_the_study_until_it_is_changed_back(
+    bench: StudyBench,
+) -> None:
+    bench.create(tasks=50, votes=3)
+    bench.there["reward"] = 200
+    report = bench.recruiter.step()
+    assert [each.what for each in report.matters] == ["reward_changed"]
+    assert (bench.there["status"], report.is_over) == ("UNPUBLISHED", False)
+    bench.there["reward"] = 50
+    bench.recruiter.step()
+    submission = bench.take_part(1)
+    bench.there["reward"] = 200
+    report = bench.recruiter.step()
+    assert (bench.there["status"], report.approved, report.added) == ("PAUSED", 0, 0)
+    assert bench.server.submissions[submission]["status"] == "AWAITING REVIEW"
+    bench.there["reward"] = 50
+    assert bench.recruiter.step().approved == 1
+    assert bench.there["status"] == "ACTIVE"
+
+
+def test_who_was_paid_without_ever_being_here_leaves_less_for_others(bench: StudyBench) -> None:
+    bench.create(tasks=50, votes=3, budget="1.00", places=2, price="0")
+    bench.recruiter.step()
+    for number in (1, 2):
+        bench.server.end(bench.come(number).submission, "APPROVED")
+    report = bench.recruiter.step()
+    assert (report.added, report.course) == (0, "full")
+
+
+def test_who_ran_out_of_time_and_hands_in_all_the_same_keeps_their_money(
+    bench: StudyBench,
+) -> None:
+    bench.create(tasks=50, votes=3, budget="1.00", places=1, price="0", step=5)
+    bench.recruiter.step()
+    ann = bench.come(1)
+    ann.land()
+    bench.server.end(ann.submission, "TIMED-OUT")
+    bench.recruiter.step()
+    bench.server.end(ann.submission, "AWAITING REVIEW")
+    # The budget has two rewards, and one is theirs.
+    assert bench.recruiter.step().added == 1
+
+
+def test_a_study_that_a_person_started_and_paused_stays_paused(bench: StudyBench) -> None:
+    bench.create()
+    bench.recruiter.step()
+    bench.campaign.pause()
+    bench.recruiter.step()
+    assert bench.there["status"] == "PAUSED"
+    bench.campaign.resume()
+    bench.there["status"] = "ACTIVE"
+    bench.recruiter.step()
+    bench.there["status"] = "PAUSED"
+    bench.recruiter.step()
+    assert bench.there["status"] == "PAUSED"
+
+
+def test_a_pause_that_is_refused_is_not_taken_for_ours(bench: StudyBench) -> None:
+    bench.create()
+    bench.recruiter.step()
+    bench.campaign.pause()
+    bench.server.set_trap("POST .*/transition/", status=400)
+    assert [each.what for each in bench.recruiter.step().matters] == ["study_refused"]
+    bench.there["status"] = "PAUSED"
+    bench.campaign.resume()
+    bench.recruiter.step()
+    assert bench.there["status"] == "PAUSED"

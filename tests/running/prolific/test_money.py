@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from askwise.core.errors import UnknownName
+from askwise.core.errors import Conflict, UnknownName
 from askwise.running.prolific import StudyBook, create_study
+from askwise.running.prolific import recruiter as recruiting
 from askwise.running.prolific.records import BonusBatch
 from askwise.sources.prolific import ProlificApi
 from askwise.store import Store
@@ -261,3 +263,102 @@ def _forget_claim(store: Store) -> None:
 
     for each in store.records(RUNS):
         store.change([Change(RUNS, each.id, each.body, None)])
+
+
+def test_bonuses_that_were_refused_and_then_paid_by_hand_are_not_paid_again(
+    bench: StudyBench,
+) -> None:
+    submitted(bench)
+    bench.server.balance = 10
+    assert [each.what for each in bench.recruiter.step().matters] == ["bonus_refused"]
+    assert batch_of(bench).state == "created"
+    bench.server.balance = 1000
+    first = next(iter(bench.server.submissions))
+    bench.server.submissions[first]["bonus_payments"].append(30.0)
+    report = bench.recruiter.step()
+    assert [(each.what, each.submission) for each in report.matters] == [("bonus_elsewhere", first)]
+    assert [bench.server.earned(person(each)) for each in (1, 2)] == [80, 80]
+
+
+def test_nobody_is_in_two_batches_of_one_look(bench: StudyBench) -> None:
+    submitted(bench)
+    create = bench.api.create_bonuses
+
+    def earn_more(study: str, rows: Any) -> tuple[str, int]:
+        if not bench.server.batches:
+            bench.campaign.bonus(person(1), "0.20", "For fun.", by="bo")
+        return create(study, rows)
+
+    bench.api.create_bonuses = earn_more  # type: ignore[method-assign]
+    bench.recruiter.step()
+    assert len(bench.server.batches) == 1
+    bench.recruiter.step()
+    assert [batch.before for batch in StudyBook(bench.store, bench.name).batches()][1] == {
+        next(iter(bench.server.submissions)): 300_000
+    }
+    assert bench.server.earned(person(1)) == 100
+
+
+def test_a_payment_that_has_to_wait_is_sent_at_the_next_look(bench: StudyBench) -> None:
+    submitted(bench)
+    bench.server.set_trap(PAY, status=429, headers={"Retry-After": "40"})
+    report = bench.recruiter.step()
+    assert ([each.what for each in report.matters], report.bonuses) == (["bonus_refused"], 0)
+    assert batch_of(bench).state == "created"
+    bench.recruiter.step()
+    is_settled(bench)
+
+
+def test_who_has_lost_the_claim_pays_nobody(bench: StudyBench) -> None:
+    submitted(bench)
+    slow = bench.recruiter
+    slow.claim.expiry = 0.0
+    with pytest.raises(Conflict) as error:
+        slow.step()
+    assert error.value.reason == "already_running"
+    assert not any(each.paid for each in bench.server.batches.values())
+
+
+def test_a_single_look_renews_its_claim(bench: StudyBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recruiting, "RENEWAL", 0.001)
+    bench.create()
+    looking = bench.recruiter
+    renewed = threading.Event()
+    monkeypatch.setattr(looking.claim, "renew", renewed.set)
+    study = bench.api.study
+
+    def wait_for_renewal(id: str) -> dict[str, Any]:
+        assert renewed.wait(30)
+        return study(id)
+
+    bench.api.study = wait_for_renewal  # type: ignore[method-assign]
+    looking.step()
+
+
+def test_bonuses_that_the_log_does_not_owe_any_more_are_named_and_the_run_goes_on(
+    bench: StudyBench,
+) -> None:
+    submitted(bench)
+    bench.server.set_trap(PAY, loss="before")
+    bench.recruiter.step()
+    bench.campaign.pay(person(1), "0.20", by="bo")
+    bench.recruiter.settle(paid=True)
+    report = bench.recruiter.step()
+    assert [(each.what, each.worker) for each in report.matters] == [("overpaid", person(1))]
+    assert [each.owed for each in bench.campaign.payments()] == [0, 0]
+    assert bench.recruiter.step().matters == ()
+
+
+def test_a_reward_that_the_log_does_not_owe_any_more_is_named_and_the_run_goes_on(
+    bench: StudyBench,
+) -> None:
+    submitted(bench, price="0")
+    bench.server.set_trap("POST .*/submissions/.*/transition/", status=400)
+    bench.recruiter.step()
+    first = next(iter(bench.server.submissions))
+    bench.server.end(first, "APPROVED")
+    bench.campaign.pay(person(1), "0.50", by="bo")
+    report = bench.recruiter.step()
+    assert [(each.what, each.submission) for each in report.matters] == [("overpaid", first)]
+    assert bench.recruiter.step().matters == ()
+    assert bench.server.earned(person(1)) == 50

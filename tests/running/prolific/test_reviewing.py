@@ -7,6 +7,7 @@ from decimal import Decimal
 from askwise.campaign.forgetting import delete, forget_worker
 from askwise.core.events import Kind
 from askwise.running.prolific import RecruitingReport, StudyBook, create_study
+from askwise.running.prolific.studies import participant
 from askwise.store.records import (
     STUDIES,
     STUDY_BONUSES,
@@ -61,12 +62,15 @@ def test_what_was_not_done_is_left_to_a_person_and_never_rejected(bench: StudyBe
     assert {each["status"] for each in bench.server.submissions.values()} == {"AWAITING REVIEW"}
 
 
-def test_who_finds_nothing_to_answer_is_paid_for_coming(bench: StudyBench) -> None:
+def test_who_found_nothing_to_answer_is_paid_for_coming_if_a_person_says_so(
+    bench: StudyBench,
+) -> None:
     begun(bench)
     submission = bench.take_part(1, answers=0)
     report = bench.recruiter.step()
-    assert (report.approved, matters(report)) == (1, [])
-    assert bench.server.submissions[submission]["status"] == "APPROVED"
+    assert (report.approved, matters(report)) == (0, [("little_work", person(1))])
+    bench.server.end(submission, "APPROVED")
+    assert matters(bench.recruiter.step()) == []
     assert bench.server.earned(person(1)) == 50
     assert bench.campaign.status().spent == Decimal("0.5")
 
@@ -155,3 +159,18 @@ def test_what_is_kept_of_a_study_goes_with_its_campaign(bench: StudyBench) -> No
     assert len([each for kind in KINDS for each in bench.store.records(kind)]) == 2
     delete(bench.store, bench.name)
     assert not [each for kind in KINDS for each in bench.store.records(kind)]
+
+
+def test_who_is_still_here_from_another_study_joins_on_the_new_terms(bench: StudyBench) -> None:
+    bench.create(tasks=6, votes=3, places=1, most=1)
+    bench.recruiter.step()
+    bench.take_part(1)
+    bench.recruiter.step()
+    bench.recruiter.stop()
+    # A person has taken them back meanwhile.
+    bench.campaigns.get(bench.name).add(workers=[participant(offer(), person(1), 2)])
+    create_study(bench.campaign, offer(places=1, price="0.10"), ADDRESS, bench.api)
+    bench.recruiter.step()
+    enter(bench, 1)
+    found = bench.campaigns.get(bench.name).workers()[0]
+    assert (found.joined, found.price) == (True, Decimal("0.1"))

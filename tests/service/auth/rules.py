@@ -228,9 +228,11 @@ ELSEHOW = {
     ("POST", "/login"),
     ("POST", "/logout"),
     ("GET", "/join/{token}"),
+    ("GET", "/prolific/{door}"),
+    ("POST", "/prolific/events"),
     ("MOUNT", "/static"),
 }
-"""Routes that have a test of their own below."""
+"""Routes that have tests of their own."""
 
 
 def opens(rule: Rule, caller: str) -> bool:

@@ -175,3 +175,18 @@ def test_a_subscription_is_confirmed(server: ProlificServer, prolific: ProlificA
     id = prolific.subscribe("w1", "submission.status.change", "https://ask.example.org/e")
     assert [each["is_enabled"] for each in prolific.subscriptions("w1")] == [True]
     assert id in server.hooks
+
+
+@pytest.mark.parametrize("path", ["@evil.example/", ".evil.example/x", "//evil.example/x"])
+def test_the_token_goes_nowhere_else_whatever_the_next_page_is(
+    server: ProlificServer, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    made, sent = ProlificApi(server.token, server.url, pauses=()), []
+
+    def answer(_: str, asked: str, **__: object) -> tuple[dict[str, object], dict[str, str]]:
+        sent.append(asked)
+        return {"results": [], "_links": {"next": {"href": path}}}, {}
+
+    monkeypatch.setattr(made, "_send", answer)
+    assert list(made.studies()) == []
+    assert all(each.startswith("/") and not each.startswith("//") for each in sent)
