@@ -20,6 +20,9 @@ from askwise.sources.label_studio import LabelStudio, LabelStudioApi, LabelStudi
 
 log = logging.getLogger(__name__)
 
+UNNAMED = "label-studio-"
+"""Before the number of an account, what its owner is called if the settings have no name."""
+
 
 class Synchroniser:
     """Keeps the projects of a campaign in step with it.
@@ -59,6 +62,7 @@ class Synchroniser:
             raise InvalidProblem(
                 "the campaign has no tasks that could be shown in Label Studio", field="tasks"
             )
+        _check_asked_once(books, settings)
         if not settings.one_project_per_worker:
             with campaign.reading() as state:
                 check_hands_over(state.spec)
@@ -123,7 +127,7 @@ class Synchroniser:
                 continue  # an account that is in no organisation sees no project
             mail = str(user.get("email") or "").casefold()
             named = self._settings.workers.get(mail)
-            worker = named or f"label-studio-{user['id']}"
+            worker = named or f"{UNNAMED}{user['id']}"
             if worker not in books.workers:
                 if named is None and self._settings.only_workers:
                     continue
@@ -267,3 +271,19 @@ class Synchroniser:
         ]
         if judges:
             self.board.show_version(judges[0])
+
+
+def _check_asked_once(books: CampaignBooks, settings: LabelStudio) -> None:
+    """Refuse workers of Label Studio who may be asked about a task again.
+
+    There somebody annotates a task once, so a second question about it could not be answered.
+    """
+    named = set(settings.workers.values())
+    for id in sorted(books.repeats):
+        if id in named or id.startswith(UNNAMED):
+            raise InvalidProblem(
+                f"worker {id!r} may be asked about a task again, and in Label Studio people "
+                "annotate a task once: give them kind 'person', or create the campaign without "
+                "repeat",
+                field="workers",
+            )
