@@ -252,8 +252,12 @@ class Settler:
         if waiting and is_closed(self._campaign, task):
             for each in waiting:
                 self._hold()
-                self._campaign.expire(each.assignment.id)
-                self._counts.count("expired")
+                try:
+                    self._campaign.expire(each.assignment.id)
+                    self._counts.count("expired")
+                except REFUSALS as refused:
+                    # Somebody else has settled it since the books were read.
+                    log.warning("%s could not be given back: %s", each.assignment.id, refused)
                 self._note(each, books)
 
     def _pass_over(
