@@ -78,6 +78,8 @@ class Synchroniser:
         self._predictions = PredictionWriter(campaign, api, form, self.counts)
         self._workers: dict[int, str] = {}
         """Workers by the number of their account."""
+        self._left_out: set[str] = set()
+        """Who could not join when they last tried."""
         self._closed_since: dict[str, float] = {}
         """When an assignment was first seen to be about a task that is closed."""
 
@@ -135,8 +137,19 @@ class Synchroniser:
             self._workers[int(user["id"])] = worker
         if new:
             self._hold()
-            self._campaign.add(workers=new)
+            try:
+                self._campaign.add(workers=new)
+            except REFUSALS as refused:
+                self._leave_out({worker.id for worker in new}, refused)
+                return
             self.counts.count("joined", len(new))
+
+    def _leave_out(self, refused: set[str], why: AskwiseError) -> None:
+        """Go on without people whom the campaign does not take."""
+        self._workers = {user: id for user, id in self._workers.items() if id not in refused}
+        if refused != self._left_out:
+            log.warning("%s can't join: %s", ", ".join(sorted(refused)), why)
+            self._left_out = refused
 
     # Asking.
 

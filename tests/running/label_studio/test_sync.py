@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from askwise import Worker
+from askwise import Campaign, Worker
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Kind
 from askwise.sources.label_studio import TASK, LabelStudioUnreachable
@@ -96,6 +96,27 @@ def test_who_is_no_worker_is_left_alone_where_only_workers_count() -> None:
     scene.look()
     assert scene.answers() == []
     assert scene.untaken() == {mark: "stranger"}
+
+
+@pytest.mark.parametrize("policy", ["cucb", "epsilon-t-greedy"])
+def test_a_policy_that_takes_nobody_in_goes_on_with_those_it_has(
+    policy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene = Scene(tasks=2, policy=policy, only_workers=False, one_project_per_worker=True)
+    scene.look()
+    scene.look()
+    assert scene.sync.counts.done["asked"] > 0
+    assert [each.message.split(" ")[0] for each in caplog.records] == ["label-studio-1"]
+
+
+def test_nobody_joins_a_campaign_that_was_stopped_and_that_ends_nothing() -> None:
+    scene = Scene(tasks=1, names={"ann@example.org": "ann"})
+    scene.look()
+    scene.annotate("ann", "t0", "yes")
+    scene.campaign.stop()
+    scene.given["only_workers"] = False
+    scene.restart().whole()
+    assert scene.answers() == [("t0", "ann", "yes")]
 
 
 def test_an_edit_replaces_the_vote_and_moves_no_money() -> None:
@@ -355,6 +376,24 @@ def test_a_lease_is_renewed_while_a_task_waits(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("askwise.running.label_studio.sync.time.time", lambda: later)
     scene.look()
     assert len(scene.kinds(Kind.RENEWED)) == len(scene.campaign.assignments()) == 3
+
+
+def test_a_question_that_is_settled_elsewhere_meanwhile_need_not_be_given_back() -> None:
+    scene = Scene(tasks=1, slots=1)
+    other = Campaign.open(scene.store, "mails")
+
+    def settle_elsewhere() -> None:
+        if other.answers()[0].outcome != "open":
+            for each in other.assignments():
+                other.decline(each.id)
+
+    scene.look()
+    first, second, last = (each.worker for each in scene.campaign.assignments())
+    for who in (first, second):
+        scene.annotate(who, "t0", "yes")
+    scene.restart(hold=settle_elsewhere).whole()
+    assert [who for _, who, _ in scene.kinds(Kind.DECLINED)] == [last]
+    assert scene.campaign.over() is not None
 
 
 def test_a_server_that_does_not_answer_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
