@@ -7,7 +7,6 @@ from typing import Any
 from askwise.campaign.askings import Asking, Askings
 from askwise.campaign.payouts import PayingCampaign
 from askwise.campaign.phases import hand_all_out
-from askwise.campaign.piloting import HANDED_OVER
 from askwise.campaign.preparing import prepared
 from askwise.campaign.refusals import conflict
 from askwise.campaign.requests import Action
@@ -17,6 +16,7 @@ from askwise.campaign.verbs import Verbs
 from askwise.campaign.views.assignments import assignment_id, place_of, recalled
 from askwise.core.choices import Assignment, Batch
 from askwise.core.errors import OverBudget
+from askwise.core.events import HANDED_OVER
 from askwise.core.fields import as_name
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c

@@ -22,7 +22,7 @@ REPEATING: dict[str, Any] = {
 
 @pytest.mark.parametrize("kind", [None, "crowd"])
 def test_workers_who_may_be_asked_again_about_a_task_are_refused(kind: Any) -> None:
-    with pytest.raises(InvalidProblem, match="worker 'ann' .* kind 'person'") as refused:
+    with pytest.raises(InvalidProblem, match=r"worker 'ann' .* kind 'person'") as refused:
         Scene(workers=[Worker("ann", "0.05", kind=kind)], **REPEATING)
     assert refused.value.field == "workers"
 
