@@ -116,8 +116,9 @@ class LabelStudioBridge:
         beside = [threading.Thread(target=self._keep_claim, daemon=True)]
         if self._judges:
             beside.append(threading.Thread(target=self._call_judges, daemon=True))
-        receiver = self._listen()
+        receiver = None
         try:
+            receiver = self._listen()
             for thread in beside:
                 thread.start()
             return self._loop()

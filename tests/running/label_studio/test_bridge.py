@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from itertools import count
 from typing import Any
@@ -141,6 +142,16 @@ def test_however_often_it_is_called_all_tasks_are_looked_at_when_that_is_due(
     whole = scene.server.seen.count("GET /api/users/")
     assert 1 < whole < len(looks)
     assert scene.answers() == [("t1", "ann", "yes")]
+
+
+def test_who_can_not_listen_leaves_the_campaign_to_others() -> None:
+    scene = Scene(tasks=1)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(InvalidParameter) as refused:
+            bridge(scene, webhook={"url": url}).run()
+    assert refused.value.field == "webhook.listen"
+    bridge(scene).once()
 
 
 def test_an_address_that_label_studio_does_not_call_is_an_error() -> None:
