@@ -198,15 +198,17 @@ class Synchroniser:
         if lease is None:
             return
         for each in books.out(set(self._workers.values())):
-            expires, task = each.assignment.expires, each.assignment.task or ""
-            if expires is None or task not in books.open_tasks:
+            id, task = each.assignment.id, each.assignment.task or ""
+            expires = each.assignment.expires
+            waits = task in books.open_tasks or id in books.personal
+            if expires is None or not waits:
                 continue
             if expires - time.time() < float(lease) / 2:
                 self._hold()
                 try:
-                    self._campaign.renew(each.assignment.id)
+                    self._campaign.renew(id)
                 except REFUSALS as refused:
-                    log.warning("the lease of %s: %s", each.assignment.id, refused)
+                    log.warning("the lease of %s: %s", id, refused)
 
     # Tasks.
 
@@ -229,7 +231,7 @@ class Synchroniser:
         if self._settings.one_project_per_worker:
             return
         project = self.board.need_project(ALL)
-        there, books = self.board.at(project), read_books(self._campaign)
+        there, books = self.board.firsts()[project], read_books(self._campaign)
         missing = {task: shown for task, shown in books.tasks.items() if task not in there}
         if missing:
             self.board.import_tasks(project, missing)
@@ -238,11 +240,12 @@ class Synchroniser:
     def _import_asked(self, books: CampaignBooks) -> None:
         """Import what is put to somebody, into their own project or that of all."""
         wanted: dict[str | None, dict[str, object]] = {}
+        there = self.board.firsts()
         for each in books.out(set(self._workers.values())):
             task, worker = each.assignment.task or "", each.assignment.worker
             owner = worker if self._settings.one_project_per_worker else ALL
             project = self.board.need_project(owner)
-            if task not in self.board.at(project):
+            if task not in there.get(project, ()):
                 wanted.setdefault(owner, {})[task] = books.tasks[task]
         for owner, tasks in wanted.items():
             self.board.import_tasks(self.board.projects[owner], tasks)
@@ -250,7 +253,7 @@ class Synchroniser:
 
     def _set_overlaps(self, books: CampaignBooks) -> None:
         """Open tasks for what is asked, and close all others."""
-        firsts = {project: self.board.at(project) for project in self.board.projects.values()}
+        firsts = self.board.firsts()
         more: dict[int, int] = {}
         opened = self._opened(books)
         for each in books.out(set(self._workers.values())):

@@ -19,7 +19,7 @@ CONTENT = Content("Spam?", options=["no", "yes"], fields=["text"])
 FORM = LabelStudioForm(CONTENT)
 MAILS = ("ann@example.org", "ben@example.org", "cem@example.org")
 WORKERS = dict(zip(MAILS, ("ann", "ben", "cem"), strict=True))
-TERMS = ("lease", "clock", "repeat")
+TERMS = ("lease", "clock", "repeat", "screening")
 
 
 class Scene:

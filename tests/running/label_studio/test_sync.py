@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import example, given, settings
@@ -376,6 +377,37 @@ def test_a_lease_is_renewed_while_a_task_waits(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("askwise.running.label_studio.sync.time.time", lambda: later)
     scene.look()
     assert len(scene.kinds(Kind.RENEWED)) == len(scene.campaign.assignments()) == 3
+
+
+def test_a_lease_of_a_gold_question_is_renewed_though_its_task_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screening = {"qualify": 5, "rate": 0.1}
+    scene = Scene(tasks=30, slots=2, lease=100.0, screening=screening, one_project_per_worker=True)
+    for at in range(20):
+        scene.campaign.truth(f"t{at}", "yes")
+    scene.look()
+    gold = {each.id for each in scene.campaign.assignments()}
+    assert len(gold) == 6
+    later = time.time() + 60
+    monkeypatch.setattr("askwise.running.label_studio.sync.time.time", lambda: later)
+    scene.look()
+    assert len(scene.kinds(Kind.RENEWED)) == 6
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_how_often_all_tasks_are_put_in_order_does_not_grow_with_their_number(
+    own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders: list[int] = []
+    for tasks in (4, 12):
+        scene = Scene(tasks=tasks, slots=tasks, one_project_per_worker=own)
+        scene.look()
+        counted = Mock(wraps=sorted)
+        monkeypatch.setattr("askwise.running.label_studio.board.sorted", counted, raising=False)
+        scene.look()
+        orders.append(counted.call_count)
+    assert orders[0] == orders[1] > 0
 
 
 def test_a_question_that_is_settled_elsewhere_meanwhile_need_not_be_given_back() -> None:
