@@ -38,7 +38,8 @@ class HandingCampaign(PayingCampaign):
         their limit (``worker_left``, ``worker_suspended``, ``worker_limit_reached``), the task was
         put to them before or is not for them (``not_for_worker``), is closed (``task_closed``), or
         the budget does not have their price (``over_budget``). Gold questions and audits stay with
-        those they were put to. Policies that count on having chosen every question refuse all.
+        those they were put to; a question of a pilot may be handed over, and is put to its own
+        worker again. Policies that count on having chosen every question refuse all.
 
         Parameters
         ----------
