@@ -130,6 +130,9 @@ class Synchroniser:
             mail = str(user.get("email") or "").casefold()
             named = self._settings.workers.get(mail)
             worker = named or f"{UNNAMED}{user['id']}"
+            if worker in books.repeats:
+                log.warning("%s is left out: give them kind 'person'", worker)
+                continue  # they joined since, and one annotation can't answer every question
             if worker not in books.workers:
                 if named is None and self._settings.only_workers:
                     continue

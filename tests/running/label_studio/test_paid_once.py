@@ -8,7 +8,8 @@ import pytest
 
 from askwise import Worker
 from askwise.core.errors import InvalidProblem
-from tests.running.label_studio.scene import Scene
+from askwise.core.events import Kind
+from tests.running.label_studio.scene import FORM, Scene
 
 REPEATING: dict[str, Any] = {
     "tasks": 1,
@@ -32,17 +33,18 @@ def test_a_crowd_that_answers_elsewhere_is_no_matter_of_label_studio() -> None:
     Scene(workers=workers, **REPEATING).look()
 
 
-def test_an_annotation_is_paid_once_though_its_author_is_asked_again() -> None:
+@pytest.mark.parametrize("skipped", [False, True])
+def test_who_joins_later_and_may_be_asked_again_is_left_out(skipped: bool) -> None:
     scene = Scene(workers=[Worker("cem", "0.05", kind="person")], **REPEATING)
     # They join when the two sides are in step already, as one who may be asked again.
     scene.campaign.add(workers=[Worker("ann", "0.05")])
     scene.look()
-    project = scene.sync.board.projects["ann"]
-    mark = scene.annotate("ann", "t0", "yes", project)
+    body = {"result": FORM.result("yes"), "was_cancelled": skipped}
+    mark = scene.post("ann", "t0", body)
     scene.look()
-    scene.look()
-    assert scene.answers() == [("t0", "ann", "yes")]
-    assert scene.untaken() == {mark: "annotation_used"}
+    assert scene.kinds(Kind.ANSWER, Kind.DECLINED) == []
+    assert "ann" not in {each.worker for each in scene.campaign.assignments()}
+    assert scene.untaken() == {mark: "stranger"}
 
 
 def test_an_annotation_is_paid_once_though_its_author_gets_another_name() -> None:
