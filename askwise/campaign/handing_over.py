@@ -7,7 +7,6 @@ from typing import Any
 from askwise.campaign.askings import Asking, Askings
 from askwise.campaign.payouts import PayingCampaign
 from askwise.campaign.phases import hand_all_out
-from askwise.campaign.piloting import HANDED_OVER
 from askwise.campaign.preparing import prepared
 from askwise.campaign.refusals import conflict
 from askwise.campaign.requests import Action
@@ -17,6 +16,7 @@ from askwise.campaign.verbs import Verbs
 from askwise.campaign.views.assignments import assignment_id, place_of, recalled
 from askwise.core.choices import Assignment, Batch
 from askwise.core.errors import OverBudget
+from askwise.core.events import HANDED_OVER
 from askwise.core.fields import as_name
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
@@ -38,7 +38,8 @@ class HandingCampaign(PayingCampaign):
         their limit (``worker_left``, ``worker_suspended``, ``worker_limit_reached``), the task was
         put to them before or is not for them (``not_for_worker``), is closed (``task_closed``), or
         the budget does not have their price (``over_budget``). Gold questions and audits stay with
-        those they were put to. Policies that count on having chosen every question refuse all.
+        those they were put to; a question of a pilot may be handed over, and is put to its own
+        worker again. Policies that count on having chosen every question refuse all.
 
         Parameters
         ----------

@@ -21,6 +21,7 @@ from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.draws import Draw
 from askwise.core.errors import InvalidProblem
+from askwise.core.events import HANDED_OVER
 from askwise.core.money import NO_CAP, from_micro
 from askwise.core.pilot import MOST_TASKS, PILOT, PilotCut, PilotTerms, affordable_tasks
 from askwise.core.problem import Problem
@@ -30,9 +31,6 @@ from askwise.ledger.queries import can_be_asked, may_answer
 from askwise.policies import Policy
 from askwise.policies.gold import random_order
 from askwise.stopping.base import KernelRule, StoppingRule
-
-HANDED_OVER = "handed over"
-"""The note of a decision by which a question goes from the worker it was put to to another."""
 
 OWN_RULES = {
     **AUDIT_RULES,

@@ -27,6 +27,9 @@ PlannedRow = tuple[Id | None, Id, Positive, Chance | None]
 Written = Annotated[int | None, MONEY_SCHEMA]
 """Money in micro-units, written as a string."""
 
+HANDED_OVER = "handed over"
+"""The note of a decision by which a question goes from the worker it was put to to another."""
+
 
 class Kind(IntEnum):
     """What happened."""

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from askwise.core.events import Event, Kind
+from askwise.core.events import HANDED_OVER, Event, Kind
 from askwise.core.pilot import PILOT
 
 
@@ -30,7 +30,9 @@ class PilotRecord:
 
     def note(self, event: Event) -> None:
         """Take in an event that follows the draw."""
-        if event.kind == Kind.DECIDED and event.note != PILOT and not self.over:
+        # A hand-over is no decision of the policy either.
+        decides = event.kind == Kind.DECIDED and event.note not in (PILOT, HANDED_OVER)
+        if decides and not self.over:
             here = event.available
             self.over = here is None or not set(here).isdisjoint(self.draw["workers"])
         elif event.kind == Kind.FAILED and self._asks(event.worker, event.task):

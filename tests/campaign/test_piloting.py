@@ -46,6 +46,19 @@ def test_every_drawn_task_is_put_to_every_model_before_the_policy_decides() -> N
     assert "pilot" not in notes[24:]
 
 
+def test_a_question_handed_over_to_a_worker_of_the_pilot_does_not_end_it() -> None:
+    campaign = create()
+    (given,) = campaign.ask(1, ["gpt"])
+    taken = campaign.hand_over(given.id, "mini")
+    batch = campaign.ask(limit=500)
+    # What was handed over is the other's question, and is put to the one it was taken from again.
+    assert len(batch) == 23
+    assert (taken.task, "mini") not in pairs(batch)
+    assert (taken.task, "gpt") in pairs(batch)
+    assert campaign.ask() == Wait("answers")
+    assert Campaign.open(campaign.store, campaign.name).ask() == Wait("answers")
+
+
 def test_one_ask_hands_out_no_more_than_the_pilot_and_the_policy_waits_for_its_answers() -> None:
     campaign = create()
     batch = campaign.ask(limit=500)

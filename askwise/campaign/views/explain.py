@@ -8,7 +8,7 @@ from typing import Annotated
 
 from askwise.campaign.askings import Askings
 from askwise.campaign.certifying import AUDIT_RULES
-from askwise.campaign.piloting import HANDED_OVER, OWN_RULES
+from askwise.campaign.piloting import OWN_RULES
 from askwise.campaign.screening import SCREENING_RULES
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
@@ -16,7 +16,7 @@ from askwise.campaign.views.assignments import assignment_id, unknown_assignment
 from askwise.core.allocation import Watch
 from askwise.core.arrays import Array
 from askwise.core.choices import Done, Wait
-from askwise.core.events import Event, Kind, PlannedRow, PlanRow
+from askwise.core.events import HANDED_OVER, Event, Kind, PlannedRow, PlanRow
 from askwise.core.json_types import AssignmentId, Chance, Count, Id, JsonLimits
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import NO_CAP, from_micro

@@ -238,20 +238,20 @@ class Board:
         if place is not None:
             self.places[place.id] = place
 
-    def at(self, project: int) -> dict[str, LabelStudioTask]:
-        """The places of a project by task; of two alike, the first."""
-        found: dict[str, LabelStudioTask] = {}
+    def firsts(self) -> dict[int, dict[str, LabelStudioTask]]:
+        """The places of each project by task; of two alike, the first."""
+        found: dict[int, dict[str, LabelStudioTask]] = {each: {} for each in self.projects.values()}
         for place in sorted(self.places.values(), key=lambda each: each.id):
-            if place.project == project:
-                found.setdefault(place.task, place)
+            found.setdefault(place.project, {}).setdefault(place.task, place)
         return found
 
     def drop_copies(self) -> int:
         """Remove tasks that were imported twice and that nobody has touched; tells how many."""
+        firsts = self.firsts()
         copies = [
             place
             for place in self.places.values()
-            if self.at(place.project)[place.task] is not place
+            if firsts[place.project][place.task] is not place
             and not place.submissions
             and not place.draft
         ]

@@ -57,6 +57,8 @@ class CampaignBooks:
     """Payloads of all tasks that are in the campaign."""
     workers: dict[str, Worker] = field(default_factory=dict)
     """Everybody who ever joined."""
+    repeats: set[str] = field(default_factory=set)
+    """Who may be asked about a task again."""
     here: set[str] = field(default_factory=set)
     """Who may be asked, or asked for audits."""
     personal: set[str] = field(default_factory=set)
@@ -114,6 +116,8 @@ def read_books(campaign: Campaign) -> CampaignBooks:
         ledger = state.ledger
         for at, worker in enumerate(ledger.workers):
             books.workers[worker.id] = worker
+            if not ledger.book.workers[at, c.ONCE]:
+                books.repeats.add(worker.id)
             if ledger.is_here(at):
                 books.here.add(worker.id)
         for at, task in enumerate(ledger.tasks):
@@ -144,6 +148,7 @@ class Origins:
         self._campaign = campaign
         self._read = 0
         self._found: dict[int, Origin | None] = {}
+        self._used: set[int] = set()
         self._by_hand: dict[int, float] = {}
 
     def catch_up(self) -> None:
@@ -154,7 +159,10 @@ class Origins:
             if seq is None or event.kind not in (Kind.ANSWER, Kind.REVISED, Kind.WITHDRAWN):
                 continue
             if event.kind != Kind.WITHDRAWN:
-                self._found[seq] = Origin.read(event.reference) or self._found.get(seq)
+                origin = Origin.read(event.reference)
+                self._found[seq] = origin or self._found.get(seq)
+                if origin is not None:
+                    self._used.add(origin.annotation)
             self._by_hand.pop(seq, None)
             if event.kind != Kind.ANSWER and event.by != BY:
                 self._by_hand[seq] = event.time
@@ -162,6 +170,10 @@ class Origins:
     def of(self, assignment: str) -> Origin | None:
         """Where the answer to an assignment comes from; None if from elsewhere."""
         return self._found.get(seq_of(self._campaign.name, assignment))
+
+    def is_used(self, annotation: int) -> bool:
+        """Whether an annotation is, or was, the answer to an assignment."""
+        return annotation in self._used
 
     def changed_by_hand(self, assignment: str) -> float | None:
         """When somebody changed the answer in the campaign; None if nobody did, or not last."""

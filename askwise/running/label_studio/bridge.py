@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from time import monotonic
 
 from askwise.campaign import Campaign
 from askwise.core.choices import Done
@@ -115,8 +116,9 @@ class LabelStudioBridge:
         beside = [threading.Thread(target=self._keep_claim, daemon=True)]
         if self._judges:
             beside.append(threading.Thread(target=self._call_judges, daemon=True))
-        receiver = self._listen()
+        receiver = None
         try:
+            receiver = self._listen()
             for thread in beside:
                 thread.start()
             return self._loop()
@@ -134,10 +136,15 @@ class LabelStudioBridge:
     def _loop(self) -> Done | None:
         places: set[int] | None = None
         done_before = False
+        # When all of it is looked at again, however much is heard until then.
+        due = monotonic()
         while not self._stop.is_set():
             if self._broken is not None:
                 raise self._broken
-            if self._look(places):
+            in_step = self._look(places)
+            if places is None:
+                due = monotonic() + self._settings.poll
+            if in_step:
                 done = self._campaign.over()
                 # One more look writes what the last answers have made of the labels.
                 if done is not None and done_before and not self._stay:
@@ -148,9 +155,9 @@ class LabelStudioBridge:
                     continue
             else:
                 places = None  # whatever was heard, all of it is looked at next time
-            rung = self._bell.wait(self._settings.poll)
+            self._bell.wait(max(0.0, due - monotonic()))
             heard = self._bell.heard()
-            places = None if not rung or places is None or heard is None else heard
+            places = None if places is None or monotonic() >= due else heard
         if self._broken is not None:
             raise self._broken
         return None
@@ -166,7 +173,7 @@ class LabelStudioBridge:
         except AskwiseError as error:
             if not isinstance(error, LabelStudioUnreachable) and error.reason not in MENDABLE:
                 raise
-            log.warning("%s; the next look is in %g s", error, self._settings.poll)
+            log.warning("%s; the next look is within %g s", error, self._settings.poll)
             return False
         if self._watch is not None:
             self._watch(self.counts)

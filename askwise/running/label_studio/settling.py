@@ -95,6 +95,12 @@ class Settler:
     ) -> bool:
         handed = books.pairs.get((task, worker))
         value, unreadable = self._value(each)
+        waits = handed is None or handed.state in ("out", "expired")
+        if waits and value is not None and self.origins.is_used(each.id):
+            # Each annotation is paid once, whatever becomes of workers, accounts and questions.
+            detail = "it is the answer to another question already"
+            self._pass_over(each, task, worker, "annotation_used", detail)
+            return False
         try:
             if handed is None or handed.state == "expired":
                 if value is None:
@@ -246,8 +252,12 @@ class Settler:
         if waiting and is_closed(self._campaign, task):
             for each in waiting:
                 self._hold()
-                self._campaign.expire(each.assignment.id)
-                self._counts.count("expired")
+                try:
+                    self._campaign.expire(each.assignment.id)
+                    self._counts.count("expired")
+                except REFUSALS as refused:
+                    # Somebody else has settled it since the books were read.
+                    log.warning("%s could not be given back: %s", each.assignment.id, refused)
                 self._note(each, books)
 
     def _pass_over(

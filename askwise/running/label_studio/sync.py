@@ -20,6 +20,9 @@ from askwise.sources.label_studio import LabelStudio, LabelStudioApi, LabelStudi
 
 log = logging.getLogger(__name__)
 
+UNNAMED = "label-studio-"
+"""Before the number of an account, what its owner is called if the settings have no name."""
+
 
 class Synchroniser:
     """Keeps the projects of a campaign in step with it.
@@ -59,6 +62,7 @@ class Synchroniser:
             raise InvalidProblem(
                 "the campaign has no tasks that could be shown in Label Studio", field="tasks"
             )
+        _check_asked_once(books, settings)
         if not settings.one_project_per_worker:
             with campaign.reading() as state:
                 check_hands_over(state.spec)
@@ -74,6 +78,8 @@ class Synchroniser:
         self._predictions = PredictionWriter(campaign, api, form, self.counts)
         self._workers: dict[int, str] = {}
         """Workers by the number of their account."""
+        self._left_out: set[str] = set()
+        """Who could not join when they last tried."""
         self._closed_since: dict[str, float] = {}
         """When an assignment was first seen to be about a task that is closed."""
 
@@ -123,7 +129,10 @@ class Synchroniser:
                 continue  # an account that is in no organisation sees no project
             mail = str(user.get("email") or "").casefold()
             named = self._settings.workers.get(mail)
-            worker = named or f"label-studio-{user['id']}"
+            worker = named or f"{UNNAMED}{user['id']}"
+            if worker in books.repeats:
+                log.warning("%s is left out: give them kind 'person'", worker)
+                continue  # they joined since, and one annotation can't answer every question
             if worker not in books.workers:
                 if named is None and self._settings.only_workers:
                     continue
@@ -131,8 +140,19 @@ class Synchroniser:
             self._workers[int(user["id"])] = worker
         if new:
             self._hold()
-            self._campaign.add(workers=new)
+            try:
+                self._campaign.add(workers=new)
+            except REFUSALS as refused:
+                self._leave_out({worker.id for worker in new}, refused)
+                return
             self.counts.count("joined", len(new))
+
+    def _leave_out(self, refused: set[str], why: AskwiseError) -> None:
+        """Go on without people whom the campaign does not take."""
+        self._workers = {user: id for user, id in self._workers.items() if id not in refused}
+        if refused != self._left_out:
+            log.warning("%s can't join: %s", ", ".join(sorted(refused)), why)
+            self._left_out = refused
 
     # Asking.
 
@@ -181,15 +201,17 @@ class Synchroniser:
         if lease is None:
             return
         for each in books.out(set(self._workers.values())):
-            expires, task = each.assignment.expires, each.assignment.task or ""
-            if expires is None or task not in books.open_tasks:
+            id, task = each.assignment.id, each.assignment.task or ""
+            expires = each.assignment.expires
+            waits = task in books.open_tasks or id in books.personal
+            if expires is None or not waits:
                 continue
             if expires - time.time() < float(lease) / 2:
                 self._hold()
                 try:
-                    self._campaign.renew(each.assignment.id)
+                    self._campaign.renew(id)
                 except REFUSALS as refused:
-                    log.warning("the lease of %s: %s", each.assignment.id, refused)
+                    log.warning("the lease of %s: %s", id, refused)
 
     # Tasks.
 
@@ -212,7 +234,7 @@ class Synchroniser:
         if self._settings.one_project_per_worker:
             return
         project = self.board.need_project(ALL)
-        there, books = self.board.at(project), read_books(self._campaign)
+        there, books = self.board.firsts()[project], read_books(self._campaign)
         missing = {task: shown for task, shown in books.tasks.items() if task not in there}
         if missing:
             self.board.import_tasks(project, missing)
@@ -221,11 +243,12 @@ class Synchroniser:
     def _import_asked(self, books: CampaignBooks) -> None:
         """Import what is put to somebody, into their own project or that of all."""
         wanted: dict[str | None, dict[str, object]] = {}
+        there = self.board.firsts()
         for each in books.out(set(self._workers.values())):
             task, worker = each.assignment.task or "", each.assignment.worker
             owner = worker if self._settings.one_project_per_worker else ALL
             project = self.board.need_project(owner)
-            if task not in self.board.at(project):
+            if task not in there.get(project, ()):
                 wanted.setdefault(owner, {})[task] = books.tasks[task]
         for owner, tasks in wanted.items():
             self.board.import_tasks(self.board.projects[owner], tasks)
@@ -233,7 +256,7 @@ class Synchroniser:
 
     def _set_overlaps(self, books: CampaignBooks) -> None:
         """Open tasks for what is asked, and close all others."""
-        firsts = {project: self.board.at(project) for project in self.board.projects.values()}
+        firsts = self.board.firsts()
         more: dict[int, int] = {}
         opened = self._opened(books)
         for each in books.out(set(self._workers.values())):
@@ -267,3 +290,19 @@ class Synchroniser:
         ]
         if judges:
             self.board.show_version(judges[0])
+
+
+def _check_asked_once(books: CampaignBooks, settings: LabelStudio) -> None:
+    """Refuse workers of Label Studio who may be asked about a task again.
+
+    There somebody annotates a task once, so a second question about it could not be answered.
+    """
+    named = set(settings.workers.values())
+    for id in sorted(books.repeats):
+        if id in named or id.startswith(UNNAMED):
+            raise InvalidProblem(
+                f"worker {id!r} may be asked about a task again, and in Label Studio people "
+                "annotate a task once: give them kind 'person', or create the campaign without "
+                "repeat",
+                field="workers",
+            )

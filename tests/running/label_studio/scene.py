@@ -19,6 +19,7 @@ CONTENT = Content("Spam?", options=["no", "yes"], fields=["text"])
 FORM = LabelStudioForm(CONTENT)
 MAILS = ("ann@example.org", "ben@example.org", "cem@example.org")
 WORKERS = dict(zip(MAILS, ("ann", "ben", "cem"), strict=True))
+TERMS = ("lease", "clock", "repeat", "screening")
 
 
 class Scene:
@@ -38,7 +39,7 @@ class Scene:
             "seed": 3,
             "name": "mails",
         }
-        terms = {key: given.pop(key) for key in list(given) if key in (*made, "lease", "clock")}
+        terms = {key: given.pop(key) for key in list(given) if key in (*made, *TERMS)}
         Campaign.create(store=self.store, **(made | terms))
         names = given.pop("names", WORKERS)
         self.given = {"price": "0.05", "workers": names, "only_workers": True, "grace": 0.0}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import threading
+from itertools import count
 from typing import Any
 
 import httpx
@@ -116,6 +118,40 @@ def test_the_webhook_is_registered_rings_and_is_switched_off() -> None:
         thread.join()
     assert len(scene.answers()) == 2
     assert [each["is_active"] for each in scene.server.hooks.values()] == [False]
+
+
+def test_however_often_it_is_called_all_tasks_are_looked_at_when_that_is_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scene, looks = Scene(tasks=2), []
+    # Ten seconds pass whenever the clock is read.
+    monkeypatch.setattr(
+        "askwise.running.label_studio.bridge.monotonic", count(0, 10).__next__, raising=False
+    )
+
+    def watch(counts: object) -> None:
+        looks.append(counts)
+        if len(looks) == 1:
+            scene.annotate("ann", "t1", "yes")  # of which no call tells
+        made._bell.ring(scene.place("t0"))
+        if len(looks) == 10:
+            made.stop()
+
+    made = bridge(scene, poll=60.0, watch=watch)
+    assert made.run() is None
+    whole = scene.server.seen.count("GET /api/users/")
+    assert 1 < whole < len(looks)
+    assert scene.answers() == [("t1", "ann", "yes")]
+
+
+def test_who_can_not_listen_leaves_the_campaign_to_others() -> None:
+    scene = Scene(tasks=1)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(InvalidParameter) as refused:
+            bridge(scene, webhook={"url": url}).run()
+    assert refused.value.field == "webhook.listen"
+    bridge(scene).once()
 
 
 def test_an_address_that_label_studio_does_not_call_is_an_error() -> None:

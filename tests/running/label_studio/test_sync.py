@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from askwise import Worker
+from askwise import Campaign, Worker
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.events import Kind
 from askwise.sources.label_studio import TASK, LabelStudioUnreachable
@@ -96,6 +97,27 @@ def test_who_is_no_worker_is_left_alone_where_only_workers_count() -> None:
     scene.look()
     assert scene.answers() == []
     assert scene.untaken() == {mark: "stranger"}
+
+
+@pytest.mark.parametrize("policy", ["cucb", "epsilon-t-greedy"])
+def test_a_policy_that_takes_nobody_in_goes_on_with_those_it_has(
+    policy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene = Scene(tasks=2, policy=policy, only_workers=False, one_project_per_worker=True)
+    scene.look()
+    scene.look()
+    assert scene.sync.counts.done["asked"] > 0
+    assert [each.message.split(" ")[0] for each in caplog.records] == ["label-studio-1"]
+
+
+def test_nobody_joins_a_campaign_that_was_stopped_and_that_ends_nothing() -> None:
+    scene = Scene(tasks=1, names={"ann@example.org": "ann"})
+    scene.look()
+    scene.annotate("ann", "t0", "yes")
+    scene.campaign.stop()
+    scene.given["only_workers"] = False
+    scene.restart().whole()
+    assert scene.answers() == [("t0", "ann", "yes")]
 
 
 def test_an_edit_replaces_the_vote_and_moves_no_money() -> None:
@@ -355,6 +377,55 @@ def test_a_lease_is_renewed_while_a_task_waits(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("askwise.running.label_studio.sync.time.time", lambda: later)
     scene.look()
     assert len(scene.kinds(Kind.RENEWED)) == len(scene.campaign.assignments()) == 3
+
+
+def test_a_lease_of_a_gold_question_is_renewed_though_its_task_is_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    screening = {"qualify": 5, "rate": 0.1}
+    scene = Scene(tasks=30, slots=2, lease=100.0, screening=screening, one_project_per_worker=True)
+    for at in range(20):
+        scene.campaign.truth(f"t{at}", "yes")
+    scene.look()
+    gold = {each.id for each in scene.campaign.assignments()}
+    assert len(gold) == 6
+    later = time.time() + 60
+    monkeypatch.setattr("askwise.running.label_studio.sync.time.time", lambda: later)
+    scene.look()
+    assert len(scene.kinds(Kind.RENEWED)) == 6
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_how_often_all_tasks_are_put_in_order_does_not_grow_with_their_number(
+    own: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders: list[int] = []
+    for tasks in (4, 12):
+        scene = Scene(tasks=tasks, slots=tasks, one_project_per_worker=own)
+        scene.look()
+        counted = Mock(wraps=sorted)
+        monkeypatch.setattr("askwise.running.label_studio.board.sorted", counted, raising=False)
+        scene.look()
+        orders.append(counted.call_count)
+    assert orders[0] == orders[1] > 0
+
+
+def test_a_question_that_is_settled_elsewhere_meanwhile_need_not_be_given_back() -> None:
+    scene = Scene(tasks=1, slots=1)
+    other = Campaign.open(scene.store, "mails")
+
+    def settle_elsewhere() -> None:
+        if other.answers()[0].outcome != "open":
+            for each in other.assignments():
+                other.decline(each.id)
+
+    scene.look()
+    first, second, last = (each.worker for each in scene.campaign.assignments())
+    for who in (first, second):
+        scene.annotate(who, "t0", "yes")
+    scene.restart(hold=settle_elsewhere).whole()
+    assert [who for _, who, _ in scene.kinds(Kind.DECLINED)] == [last]
+    assert scene.campaign.over() is not None
 
 
 def test_a_server_that_does_not_answer_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
