@@ -68,7 +68,7 @@ def on_dark(colour: str) -> str:
     Examples
     --------
     >>> on_dark("#222222"), on_dark("#0072b2")
-    ('#e4e3e0', '#4bb8f7')
+    ('#e4e3e0', '#4ab9f7')
     """
     if colour in _DARK:
         return _DARK[colour]

@@ -33,7 +33,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "thompson-knapsack": [{"discount": 0.9}, {"patience": 0}, {"discount": 0.9, "patience": 1}],
     "virt-ucb": [
         {"schedule": "log", "exploration": 0.3, **IN_TURN},
-        {"discount": 0.8, "prior": 5.0},
+        {"discount": 0.8, "prior": 5.0, "power": 1.0},
     ],
     "virt-thompson": [{"discount": 0.8, "prior": 5.0, "reward": "accuracy", **IN_TURN}],
     "lp-thompson": [{"discount": 0.8, "prior": 5.0, **IN_TURN}],

@@ -99,7 +99,7 @@ class PluralityError(ErrorFunction):
     ...     round(error_probability(name, [0.6] * 5), 3)
     ...     for name in ("majority", "plurality(options=4)")
     ... ]
-    [0.317, 0.174]
+    [0.317, 0.266]
     """
 
     options: int = 3
@@ -197,7 +197,7 @@ class LikeliestError(ErrorFunction):
     --------
     >>> from askwise.core.accuracy import error_probability
     >>> round(error_probability("likeliest(prior=0.9)", [0.8, 0.8]), 3)
-    0.068
+    0.072
     """
 
     prior: float = 0.5
