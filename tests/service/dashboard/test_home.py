@@ -41,7 +41,7 @@ def test_a_campaign_that_is_done_says_so_and_why(site: Site) -> None:
     assert done is not None
     why = looks.WHY_DONE[done.why]
     assert f"Done random-pairs · {why}" in said
-    assert f"over {why}" in said
+    assert f"End finished {why}" in said
 
 
 def test_a_long_list_has_pages(site: Site) -> None:
