@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from askwise.core.events import Kind
 from askwise.core.problem import Worker
@@ -114,6 +117,21 @@ def test_a_workers_link_is_shown_once_and_can_be_revoked(site: Site) -> None:
     reply = site.send(form_of(listed, f"{identity.id}/revoke"))
     assert reply.headers["location"] == "/dashboard/cats/manage?done=token-revoked"
     assert site.service.identities.known(link[1]) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "said"), [("http://127.0.0.1:8000", True), ("https://ask.example.org", False)]
+)
+def test_a_link_that_works_on_this_computer_only_is_said_to(
+    site: Site, monkeypatch: pytest.MonkeyPatch, address: str, said: bool
+) -> None:
+    site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/invite")
+    changed = replace(site.service.settings, address=address)
+    monkeypatch.setattr(site.service, "settings", changed)
+    made = site.send(form, worker="carol", price="0.30")
+    assert ("work on this computer only" in made.text) is said
+    assert ("<code>--host</code>" in made.text) is said
 
 
 def test_somebody_unknown_is_invited_only_with_a_price(site: Site) -> None:
