@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.options import Port, option
 from askwise.cli.outputs import extra, need, spoken
 from askwise.core.checks import whole
@@ -20,6 +21,7 @@ class Shown(StrEnum):
     market = "market"
 
 
+@examples("askwise demo --out demo-out", "askwise demo market", run=False)
 def demo(
     what: Annotated[
         Shown,
@@ -54,6 +56,7 @@ def demo(
                 run_label_demo(out, output.console(), seed=SEED if seed is None else seed, say=say)
 
 
+@examples("askwise demo-live --speed 50", run=False)
 def demo_live(
     port: Port = 8000,
     speed: float = option(20.0, "N", "How many times faster than people answer."),

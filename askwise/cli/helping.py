@@ -7,7 +7,9 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
-from askwise.cli.examples import EXAMPLES
+from askwise.cli.examples import examples_of
+
+HEADING = "Examples:"
 
 Groups = dict[str, tuple[str, ...]]
 """Options of a command by the heading that help shows them below."""
@@ -60,24 +62,39 @@ GROUPS: dict[str, Groups] = {
 """Of commands with many options; those that are not named stay below "Options"."""
 
 
-def explain(app: typer.Typer, path: tuple[str, ...] = ()) -> None:
-    """Give every command of an application its examples, and many options their headings."""
-    app.info.epilog = _epilog(path)
+def explain(app: typer.Typer, path: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Give every command of an application its examples, and many options their headings.
+
+    Returns the application's own: a group that was given none has the first of each command.
+    """
+    first = []
     for each in app.registered_commands:
         name = each.name or each.callback.__name__.replace("_", "-")  # type: ignore[union-attr]
-        each.epilog = _epilog((*path, name))
+        found = examples_of(each.callback)
+        assert found is not None, f"askwise {' '.join((*path, name))} has no examples"
+        each.epilog = _epilog(found.lines)
+        first.append(found.lines[0])
         if not path and name in GROUPS:
             each.cls = _grouped(GROUPS[name])
     for group in app.registered_groups:
         assert group.typer_instance is not None
         assert group.name
-        group.epilog = _epilog((*path, group.name))
-        explain(group.typer_instance, (*path, group.name))
+        group.epilog = _epilog(explain(group.typer_instance, (*path, group.name)))
+    begins = app.registered_callback
+    own = None if begins is None else examples_of(begins.callback)
+    lines = tuple(first) if own is None else own.lines
+    app.info.epilog = _epilog(lines)
+    return lines
 
 
-def _epilog(path: tuple[str, ...]) -> str:
+def _epilog(lines: tuple[str, ...]) -> str:
     """Examples as help shows them: paragraphs, as lines of one would be joined."""
-    return "\n\n".join(("Examples:", *EXAMPLES[" ".join(path)]))
+    return "\n\n".join((HEADING, *lines))
+
+
+def examples_in(epilog: str) -> list[str]:
+    """The lines of examples that help shows."""
+    return epilog.split("\n\n")[1:]
 
 
 def _grouped(groups: Groups) -> type[TyperCommand]:
