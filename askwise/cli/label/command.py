@@ -102,7 +102,7 @@ def label(
         import jinja2  # noqa: F401
     with extra("lab"):
         import matplotlib  # noqa: F401
-    from askwise.cli import label_output as shown
+    from askwise.cli.label import output as shown
     from askwise.data.columns import check_written
 
     check_written(out)
@@ -159,7 +159,7 @@ def _served(stack: ExitStack, order: LabelOrder, store: str, campaign: str, port
     if not people:
         return False
     with extra("service"):
-        from askwise.cli.label_output import show_pages
+        from askwise.cli.label.output import show_pages
         from askwise.labelling.pages import people_pages
 
         show_pages(stack.enter_context(people_pages(store, campaign, people, port=port)))
@@ -287,13 +287,13 @@ def _begun(
         )
     costs = forecast(order)
     if not quiet:
-        from askwise.cli.label_output import show_order
+        from askwise.cli.label.output import show_order
 
         show_order(order, costs)
     _agree(money(costs.most, order.content.currency), yes or not costs.most)
     job = LabelJob(order, store, name=name, command=_kept(said))
     if not quiet:
-        from askwise.cli.label_output import show_choice
+        from askwise.cli.label.output import show_choice
 
         show_choice(job)
     return job
