@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from askwise.cli import output
+from askwise.cli.extras import extra, need
 from askwise.cli.options import Port, option
-from askwise.cli.outputs import extra, need, spoken
+from askwise.cli.progress import spoken
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
 

@@ -12,9 +12,9 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.extras import extra
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.choices import WHY_DONE
 from askwise.core.errors import InvalidParameter
 

@@ -11,9 +11,9 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter, InvalidProblem
 
 if TYPE_CHECKING:

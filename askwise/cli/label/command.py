@@ -15,9 +15,9 @@ import typer
 from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import AsJson, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.choices import Wait
 from askwise.core.errors import InvalidParameter
 
