@@ -31,8 +31,8 @@ _NOT_CODE = {
 }
 
 SHARED = frozenset({"State", "Params"})
-"""Classes that many modules have: beliefs, and parameters as numbers, of the policy or rule in whose
-module they stand."""
+"""Classes that many modules have: beliefs, and parameters as numbers, of the policy or rule whose
+module it is."""
 
 APART = ("policies/crowds/virt",)
 """Files that share a first word and are no folder: one file a policy, under its registered name."""
