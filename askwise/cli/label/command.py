@@ -229,8 +229,9 @@ def _kept(said: dict[str, Any]) -> dict[str, Any]:
 
 def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
     from askwise.data import read_content
+    from askwise.data.orders import read_order
     from askwise.data.tables import read_text
-    from askwise.labelling import make_order
+    from askwise.labelling import with_judges
     from askwise.sources.cache import StoreCache
 
     if said["items"] is None:
@@ -239,7 +240,7 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         )
     content, guide = said["content"], said["instructions"]
     pair = said["pair"]
-    return make_order(
+    order = read_order(
         Path(said["items"]),
         question=said["question"],
         options=said["options"],
@@ -249,7 +250,6 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         pair=None if pair is None else [each.strip() for each in pair.split(",")],
         id=said["id"],
         truth=said["truth"],
-        judges=said["judges"],
         people=said["people"],
         budget=said["budget"],
         target_error=said["target_error"],
@@ -257,10 +257,9 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         by=said["by"] or None,
         escalate=said["escalate"],
         policy=said["policy"],
-        pilot=said["pilot"],
         seed=said["seed"],
-        cache=StoreCache(store),
     )
+    return with_judges(order, said["judges"], pilot=said["pilot"], cache=StoreCache(store))
 
 
 def _begun(
