@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
-from askwise.auditing.climbs import Climb
+from askwise.auditing.climbs import AuditedSet, Climb
 from askwise.auditing.draws import AuditDraw, Labels, digest_of
 from askwise.auditing.limits import fewest_audits
 from askwise.core.checks import whole
@@ -15,30 +15,6 @@ from askwise.core.jsonable import Jsonable
 from askwise.core.shown import ShownResult
 
 CertifyOutcome = Literal["certified", "open", "hopeless"]
-
-
-class AuditedSet(NamedTuple):
-    """What audits show of one of the nested sets.
-
-    Attributes
-    ----------
-    size : int
-        How many of the surest labels it holds.
-    allowed : int
-        The most wrong labels with which the statement about it is true.
-    audited : int
-        Audits that count for it.
-    wrong : int
-        How many of these audits found a wrong label.
-    certified : bool
-        Whether the statement may be made.
-    """
-
-    size: Count
-    allowed: Count
-    audited: Count
-    wrong: Count
-    certified: bool
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, switch
-from askwise.cli.outputs import narrated, progress
+from askwise.cli.progress import narrated, progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

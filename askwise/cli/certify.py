@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from askwise.cli import output
 from askwise.cli.options import AsJson, argument, option, switch
-from askwise.cli.outputs import show_found
+from askwise.cli.reports import show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import typer
 
 from askwise.cli import output
+from askwise.cli.extras import extra
 from askwise.cli.opening import open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, Port, StoreUrl, argument, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated
 from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.options import AsJson, argument
-from askwise.cli.outputs import progress
+from askwise.cli.progress import progress
 
 
 def warm(

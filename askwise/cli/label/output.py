@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
-from askwise.cli.outputs import spoken
+from askwise.cli.progress import spoken
 from askwise.labelling import words
 from askwise.labelling.words import money, money_in
 from askwise.store.errors import without_password

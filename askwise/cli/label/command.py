@@ -15,9 +15,9 @@ import typer
 from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import AsJson, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.choices import Wait
 from askwise.core.errors import InvalidParameter
 
@@ -102,7 +102,7 @@ def label(
         import jinja2  # noqa: F401
     with extra("lab"):
         import matplotlib  # noqa: F401
-    from askwise.cli import label_output as shown
+    from askwise.cli.label import output as shown
     from askwise.data.columns import check_written
 
     check_written(out)
@@ -159,7 +159,7 @@ def _served(stack: ExitStack, order: LabelOrder, store: str, campaign: str, port
     if not people:
         return False
     with extra("service"):
-        from askwise.cli.label_output import show_pages
+        from askwise.cli.label.output import show_pages
         from askwise.labelling.pages import people_pages
 
         show_pages(stack.enter_context(people_pages(store, campaign, people, port=port)))
@@ -229,8 +229,9 @@ def _kept(said: dict[str, Any]) -> dict[str, Any]:
 
 def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
     from askwise.data import read_content
+    from askwise.data.orders import read_order
     from askwise.data.tables import read_text
-    from askwise.labelling import make_order
+    from askwise.labelling import with_judges
     from askwise.sources.cache import StoreCache
 
     if said["items"] is None:
@@ -239,7 +240,7 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         )
     content, guide = said["content"], said["instructions"]
     pair = said["pair"]
-    return make_order(
+    order = read_order(
         Path(said["items"]),
         question=said["question"],
         options=said["options"],
@@ -249,7 +250,6 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         pair=None if pair is None else [each.strip() for each in pair.split(",")],
         id=said["id"],
         truth=said["truth"],
-        judges=said["judges"],
         people=said["people"],
         budget=said["budget"],
         target_error=said["target_error"],
@@ -257,10 +257,9 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         by=said["by"] or None,
         escalate=said["escalate"],
         policy=said["policy"],
-        pilot=said["pilot"],
         seed=said["seed"],
-        cache=StoreCache(store),
     )
+    return with_judges(order, said["judges"], pilot=said["pilot"], cache=StoreCache(store))
 
 
 def _begun(
@@ -287,13 +286,13 @@ def _begun(
         )
     costs = forecast(order)
     if not quiet:
-        from askwise.cli.label_output import show_order
+        from askwise.cli.label.output import show_order
 
         show_order(order, costs)
     _agree(money(costs.most, order.content.currency), yes or not costs.most)
     job = LabelJob(order, store, name=name, command=_kept(said))
     if not quiet:
-        from askwise.cli.label_output import show_choice
+        from askwise.cli.label.output import show_choice
 
         show_choice(job)
     return job
