@@ -79,7 +79,7 @@ class Certificate(ShownResult, Jsonable):
             if self.outcome == "hopeless" and not self.audited:
                 more = (
                     "this draw has too few audits to change that, even if none finds an error: "
-                    f"draw {self.fewest:,} at least"
+                    f"draw at least {self.fewest:,}"
                 )
             elif self.outcome == "hopeless":
                 more = "the audits that are left in this draw can't change that"

@@ -25,8 +25,8 @@ def certify(
     draw: int | None = option(
         None,
         "N",
-        "Draw tasks to audit, at most this many, and write the draw to --out. With --escalate it "
-        "may be left out: the number that is expected to cost least is planned.",
+        "Draw tasks to audit, at most this many, and write the draw to --out. With --escalate you "
+        "may leave it out: the command then plans the number that is expected to cost least.",
     ),
     error: float | None = option(
         None, "SHARE", "Share of labels that may be wrong; 0.05 by default."
@@ -37,8 +37,8 @@ def certify(
     seed: int | None = option(None, "S", "Seed of the draw; random by default."),
     escalate: bool = switch(
         "--escalate",
-        "Labels that are not certified will be replaced by answers of the trusted source: the "
-        "statement is about all labels.",
+        "Answers of the trusted source will replace labels that are not certified: the statement "
+        "is about all labels.",
     ),
     at_once: bool = switch(
         "--at-once", "Make all N audits before looking at any, rather than one after the other."
@@ -70,7 +70,7 @@ def certify(
             raise InvalidParameter("out is missing: say where the draw goes, --out", field="out")
         if out.exists():
             raise InvalidParameter(
-                f"out is {str(out)!r}, which is there already: a draw is made once; give another "
+                f"out is {str(out)!r}, which exists already: a draw is made once, so give another "
                 "name",
                 field="out",
             )
@@ -120,7 +120,7 @@ def _refuse(given: dict[str, object], beside: str) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidParameter(
-                f"{name} does not go with {beside}: leave one of them out",
+                f"{name} can't be combined with {beside}: leave one of them out",
                 field=name.removeprefix("--").replace("-", "_"),
             )
 

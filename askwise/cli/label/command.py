@@ -51,7 +51,7 @@ def label(
     people: Path | None = option(
         None, "people.csv", "People who answer on a page: a table id,price and optionally limit."
     ),
-    budget: str | None = option(None, "MONEY", "The most that is spent."),
+    budget: str | None = option(None, "MONEY", "Maximum to spend."),
     target_error: float | None = option(
         None, "SHARE", "Share of labels that may be wrong; stops when it is reached."
     ),
@@ -67,7 +67,7 @@ def label(
         completion=completes("policies"),
     ),
     pilot: int | None = option(
-        None, "N", "Items put to every judge first; 30 by default, 0 for none."
+        None, "N", "Items that every judge labels first; 30 by default, 0 for none."
     ),
     pilot_only: bool = switch("--pilot-only", "Stop after the pilot."),
     text: list[str] | None = option(
@@ -173,7 +173,7 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
     kept = kept_command(store, name)
     if kept is None:
         raise InvalidParameter(
-            f"there is no job {name!r} to resume here: begin one with askwise label ITEMS, or say "
+            f"there is no job {name!r} to resume here: start one with askwise label ITEMS, or say "
             "where it is with --out or --store",
             field="resume",
         )
@@ -181,8 +181,8 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
         changeable = key in ("budget", "truth", "out", "report", "store", "name", "port")
         if not changeable and value != _default(key) and value != kept[key]:
             raise InvalidParameter(
-                f"{key} is {value!r}, but the job was begun with {kept[key]!r}: leave it out to "
-                "resume, or begin another with another --out",
+                f"{key} is {value!r}, but the job was started with {kept[key]!r}: leave it out to "
+                "resume, or start another with another --out",
                 field=key,
             )
     budget = said["budget"] if said["budget"] is not None else kept["budget"]
@@ -282,7 +282,7 @@ def _begun(
     refuse_begun(store, name)
     if Path(said["out"]).exists():
         raise InvalidParameter(
-            f"{said['out']} is there already: give another --out, or move it", field="out"
+            f"{said['out']} exists already: give another --out, or move it", field="out"
         )
     costs = forecast(order)
     if not quiet:

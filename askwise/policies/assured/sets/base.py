@@ -83,7 +83,8 @@ class ErrorFunction(ABC):
         threshold = alpha_of(alpha)
         if solver == "classes" and self.code in (OTHER, WEIGHTED):
             raise InvalidParameter(
-                f"solver is 'classes', which does not go with error {self.name!r}: give 'auto', "
+                f"solver is 'classes', which can't be combined with error {self.name!r}: give "
+                "'auto', "
                 "'exact' or 'greedy'",
                 field="solver",
             )
