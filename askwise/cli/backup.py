@@ -115,9 +115,12 @@ def _say(file: str, counts: Counts, *, as_json: bool) -> None:
     found: dict[str, Any] = {"file": file, **counts.to_json()}
     if as_json:
         output.show_json(found)
-    else:
+    elif output.for_people():
         columns = ("file", *(f">{name}" for name in counts.to_json()))
         output.show_records(columns, [tuple(found.values())])
+    else:
+        for fact in found.items():
+            output.line(*fact)
 
 
 @contextmanager
