@@ -122,6 +122,7 @@ def widened(state: State, params: Params) -> Params:
         params.slack,
         params.audits,
         params.alarm,
+        params.pulls,
     )
 
 
