@@ -264,7 +264,9 @@ def pick(
         return a.EXPLORE
     if rule == a.UCB:
         chosen[:] = False
-        return a.EXPLOIT if pull(state, params, upper, allowed, chosen) else a.UNREACHABLE
+        if not pull(state, params, upper, allowed, chosen):
+            return a.UNREACHABLE
+        return a.EXPLOIT if chosen.any() else NOBODY
     kept = allowed.copy()
     if is_hopeless(state, check):
         copy_into(allowed, chosen)
@@ -288,7 +290,8 @@ def pick(
         return a.UNREACHABLE
     assumed = rule in (a.CUCB, a.GREEDY, a.FIXED)
     if assumed or meets(check, lower, chosen):
-        return a.EXPLOIT
+        # Where the options' frequencies alone keep the target, the set is empty.
+        return a.EXPLOIT if chosen.any() else NOBODY
     if rule == a.NS:
         # MINIMAL, lines 10 and 29 to 31.
         extend_into(check, costs, lower, allowed, chosen)

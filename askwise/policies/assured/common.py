@@ -15,7 +15,6 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.assured.intervals import lasting_interval
 from askwise.policies.assured.sets import Target
-from askwise.policies.assured.sets.codes import WEIGHTED
 
 PAPER = "000"
 
@@ -175,7 +174,7 @@ def bound_one(
         lower[worker] = max(params.floor, low)
         if params.bounds == BY_MEAN:
             upper[worker] = lower[worker]
-        elif high < params.floor and params.check.code == WEIGHTED:
+        elif high < params.floor and params.check.folded:
             # A weighted vote errs most where a worker is nearest to a coin, so they count as one.
             lower[worker] = 0.5
             upper[worker] = 0.5
