@@ -25,9 +25,9 @@ def certify(
     draw: int | None = option(
         None,
         "N",
-        "Draw tasks to audit, at most this many, and write the draw to --out. A number too small to "
-        "certify anything is refused. With --escalate you may leave it out: the command then plans "
-        "the number that is expected to cost least.",
+        "Draw tasks to audit, at most this many, and write the draw to --out. A number too small "
+        "to certify anything is refused. With --escalate you may leave it out: the command then "
+        "plans the number that is expected to cost least.",
     ),
     error: float | None = option(
         None, "SHARE", "Share of labels that may be wrong; 0.05 by default."
