@@ -14,17 +14,9 @@ import typer
 from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.opening import leave_compiler_out
-from askwise.cli.options import AsJson, argument, option
-from askwise.cli.outputs import (
-    command_line,
-    cores,
-    narrated,
-    pages,
-    progress,
-    settings_of,
-    show_found,
-    spoken,
-)
+from askwise.cli.options import AsJson, argument, cores, option, settings_of
+from askwise.cli.progress import narrated, progress, spoken
+from askwise.cli.reports import command_line, pages, show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from askwise.cli import output
 from askwise.cli.opening import change, leave_compiler_out, open_campaign, open_store, verb
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
-from askwise.cli.outputs import narrated
+from askwise.cli.progress import narrated
 
 if TYPE_CHECKING:
     from askwise.campaign import Campaign

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, switch
-from askwise.cli.outputs import narrated, progress
+from askwise.cli.progress import narrated, progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -115,9 +115,12 @@ def _say(file: str, counts: Counts, *, as_json: bool) -> None:
     found: dict[str, Any] = {"file": file, **counts.to_json()}
     if as_json:
         output.show_json(found)
-    else:
+    elif output.for_people():
         columns = ("file", *(f">{name}" for name in counts.to_json()))
         output.show_records(columns, [tuple(found.values())])
+    else:
+        for fact in found.items():
+            output.line(*fact)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from askwise.cli import output
 from askwise.cli.options import AsJson, argument, option, switch
-from askwise.cli.outputs import show_found
+from askwise.cli.reports import show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ def certify(
     draw: int | None = option(
         None,
         "N",
-        "Draw tasks to audit, at most this many, and write the draw to --out. With --escalate you "
-        "may leave it out: the command then plans the number that is expected to cost least.",
+        "Draw tasks to audit, at most this many, and write the draw to --out. A number too small "
+        "to certify anything is refused. With --escalate you may leave it out: the command then "
+        "plans the number that is expected to cost least.",
     ),
     error: float | None = option(
         None, "SHARE", "Share of labels that may be wrong; 0.05 by default."
@@ -50,7 +51,9 @@ def certify(
         "FILE",
         "What the trusted source said (task, label): an empty label counts as an error.",
     ),
-    next_ones: int | None = option(None, "N", "Print the next tasks to audit.", "--next"),
+    next_ones: int | None = option(
+        None, "N", "Print the next tasks to audit, at most this many.", "--next"
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Certify that at most a given share of labels is wrong, by audits of tasks drawn at random.
@@ -90,7 +93,14 @@ def certify(
             escalate=escalate,
             at_once=at_once,
         )
-        found = auditing.certify(scored, drawn, {}, ahead=1 if next_ones is None else next_ones)
+        found = auditing.certify(scored, drawn, {})
+        if found.outcome == "hopeless":
+            raise InvalidParameter(
+                f"draw is {draw}: fewer than {found.fewest:,} audits certify nothing, even if all "
+                f"labels are right; give {found.fewest} or more, or another --error or "
+                "--confidence",
+                field="draw",
+            )
         write_columns(out, drawn.columns())
         show_found(found, as_json, screen=_show, lines=_print_lines, files=[out])
         return

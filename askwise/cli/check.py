@@ -12,7 +12,8 @@ import typer
 from askwise.cli import output
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, pages, progress, show_found
+from askwise.cli.progress import progress
+from askwise.cli.reports import command_line, pages, show_found
 from askwise.cli.scores import Metric, PeopleMetric, Threshold, Tool, read_export
 from askwise.core.errors import InvalidParameter
 

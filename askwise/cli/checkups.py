@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from askwise.cli.extras import NEEDS
 from askwise.cli.init import JUDGES
 from askwise.cli.init import KEY as USUAL_KEY
 from askwise.cli.mcp import KEY as SERVICE_KEY
-from askwise.cli.outputs import NEEDS
 from askwise.core.errors import AskwiseError
 from askwise.core.jsonable import Jsonable
 

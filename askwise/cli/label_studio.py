@@ -12,9 +12,9 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.extras import extra
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.choices import WHY_DONE
 from askwise.core.errors import InvalidParameter
 
@@ -52,7 +52,7 @@ def label_studio(
     where = read_label_studio(settings)
     campaign = open_campaign(store, name)
     called = {} if judges is None else _judges(campaign, judges)
-    shown = _Shown(quiet=as_json or not output.for_people())
+    shown = _PrintedChanges(quiet=as_json or not output.for_people())
     bridge = LabelStudioBridge(campaign, where, judges=called, watch=shown, stay=stay)
     if once:
         end, stopped = None, False
@@ -87,7 +87,7 @@ def _judges(campaign: Campaign, path: Path) -> dict[str, Source]:
     return {judge.id: judge.source for judge in found}
 
 
-class _Shown:
+class _PrintedChanges:
     """Says in a line what has changed since the last look."""
 
     def __init__(self, *, quiet: bool) -> None:

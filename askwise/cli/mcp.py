@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from askwise.cli.extras import extra
 from askwise.cli.options import option, switch
-from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter
 
 KEY = "ASKWISE_KEY"

@@ -11,9 +11,9 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter, InvalidProblem
 
 if TYPE_CHECKING:
@@ -156,9 +156,9 @@ def _of_table(
 
 
 def _ordered(source: Path, store: Store, said: dict[str, Any]) -> LabelOrder:
-    from askwise.data.orders import options_of_text
+    from askwise.data.orders import options_of_text, read_order
     from askwise.data.tables import read_text
-    from askwise.labelling import make_order
+    from askwise.labelling import with_judges
 
     cache = None
     if said["judges"] is not None:
@@ -171,20 +171,20 @@ def _ordered(source: Path, store: Store, said: dict[str, Any]) -> LabelOrder:
     if said["option_"] and said["options"]:
         raise InvalidParameter("give options or option, not both", field="options")
     guide = said["instructions"]
-    same = ("question", "title", "currency", "judges", "budget", "target_error", "certify")
+    same = ("question", "title", "currency", "budget", "target_error", "certify")
     more = ("escalate", "id", "kind", "truth", "policy", "seed")
-    return make_order(
+    order = read_order(
         source,
         options=options_of_text("\n".join(said["option_"])) if said["option_"] else said["options"],
         instructions="" if guide is None else read_text(guide),
         people=_people(said["people"], said["price"], said["limit"]),
         by=said["by"] or None,
         text=said["text"] or None,
-        cache=cache,
         gold=said["gold"],
         screening=_screening(said),
         **{key: said[key] for key in (*same, *more)},
     )
+    return with_judges(order, said["judges"], cache=cache)
 
 
 def _screening(said: dict[str, Any]) -> dict[str, Any] | None:

@@ -11,7 +11,8 @@ import typer
 from askwise.cli import campaign_plan, output
 from askwise.cli.completing import completes
 from askwise.cli.options import AsJson, Seed, option
-from askwise.cli.outputs import command_line, pages, progress, show_found
+from askwise.cli.progress import progress
+from askwise.cli.reports import command_line, pages, show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, pages, progress, show_found, spoken
+from askwise.cli.progress import progress, spoken
+from askwise.cli.reports import command_line, pages, show_found
 from askwise.core.registry import split_outside_brackets
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import typer
 
 from askwise.cli import output
+from askwise.cli.extras import extra
 from askwise.cli.opening import open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, Port, StoreUrl, argument, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def serve(
         raise InvalidParameter(f"workers is {workers}: give {valid}", field="workers")
     _check_address(address)
     _check_proxies(proxies)
+    _say_beginning(store)
     with extra("service"):
         # All of it now, as what is missing is better said before a key is.
         import uvicorn  # noqa: F401
@@ -158,6 +159,7 @@ class Greeting:
     def make(cls, store: Store, address: str) -> Greeting:
         """Make the first owner's key, if nobody ever had one."""
         from askwise.service.auth.identity import Identities
+        from askwise.service.settings import works_here_only
 
         identities = Identities(store)
         secret = identities.first_owner()
@@ -167,7 +169,13 @@ class Greeting:
             key = f"{'-' * len(line)}\n{line}\n{'-' * len(line)}"
         elif not identities.has_owner():
             key = "there is no valid owner's key: create one with askwise keys new owner LABEL"
-        return cls(key, f"serving at {address} (dashboard: {address}/dashboard)")
+        place = f"serving at {address} (dashboard: {address}/dashboard)"
+        if works_here_only(address):
+            place += (
+                "\nlinks work on this computer only; for other people give --host with its address "
+                "in their network, or --address behind a proxy"
+            )
+        return cls(key, place)
 
     def say(self) -> None:
         """Print all of it, when the service listens."""
@@ -230,6 +238,14 @@ def revoke_key(
     """Revoke a key."""
     revoked = _identities(store).revoke(id)
     output.say(revoked.to_json(), as_json, f"{revoked.label}'s key is revoked")
+
+
+def _say_beginning(store: str) -> None:
+    """Tell somebody at a terminal what happens in the seconds until it serves."""
+    from askwise.store.errors import without_password
+
+    if sys.stderr.isatty():
+        print(f"starting the service on {without_password(store)} ...", file=sys.stderr, flush=True)
 
 
 def _demo_store(store: str) -> str:

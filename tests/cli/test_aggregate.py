@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from askwise.aggregation import aggregation
-from askwise.cli import outputs
+from askwise.cli import progress
 from tests.cli import helpers
 
 Call = Callable[..., Any]
@@ -368,15 +368,15 @@ def test_tables_of_workers_and_features_are_checked(
 def test_in_a_pipe_it_says_now_and_then_what_is_going_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(outputs, "EVERY", 0.001)
+    monkeypatch.setattr(progress, "EVERY", 0.001)
     said = ""
-    with outputs.narrated() as say:
+    with progress.narrated() as say:
         say("read 12,000,000 labels of labels.csv")
         until = time.monotonic() + 20
         while not said and time.monotonic() < until:
             said = capsys.readouterr().err
     assert said.splitlines()[0] == "read 12,000,000 labels of labels.csv"
-    with outputs.narrated(quiet=True) as say:
+    with progress.narrated(quiet=True) as say:
         say("nothing")
     assert capsys.readouterr().err == ""
 

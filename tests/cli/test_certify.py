@@ -127,10 +127,26 @@ def test_the_same_seed_draws_the_same(call: Call, workplace: Path, labels: str, 
     assert (workplace / "other.csv").read_bytes() != (workplace / drawn).read_bytes()
 
 
-def test_too_few_audits_are_said_to_be_hopeless_at_the_draw(call: Call, labels: str) -> None:
-    found = call("certify", labels, *["--draw", "5", "--error", "0.1", "--out", "draw.csv"]).stdout
-    assert "outcome\thopeless" in found
-    assert "draw at least 16" in found
+def test_a_draw_with_too_few_audits_to_certify_anything_is_refused(
+    call: Call, refusal: Call, workplace: Path, labels: str
+) -> None:
+    given = ("certify", labels, "--error", "0.1", "--out", "draw.csv", "--draw")
+    assert "give 16 or more" in refusal(*given, "15")
+    assert not (workplace / "draw.csv").exists()
+    assert "outcome\topen" in call(*given, "16").stdout
+
+
+def test_nothing_is_called_certified_beside_words_that_deny_it(
+    call_json: Call, labels: str
+) -> None:
+    """With escalation a tenth of the labels may be wrong whatever is audited."""
+    found = call_json("certify", labels, *["--escalate", "--error", "0.1", "--out", "draw.csv"])
+    assert (found["outcome"], found["certified"]) == ("open", [])
+    assert not any(each["certified"] for each in found["sets"])
+    assert found["statement"].startswith(
+        "None of the 120 labels is certified (0 labels audited, 0 of them wrong): at most 10% are "
+        "wrong once all but 12 are replaced by answers of the trusted source; further audits"
+    )
 
 
 def test_what_aggregate_writes_can_be_certified(

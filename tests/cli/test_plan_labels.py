@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from askwise.cli import output, outputs
+from askwise.cli import output, progress
 from tests.schemas import faults
 
 FILES = {"figure.png", "figure.svg", "plan.json", "report.html"}
@@ -102,8 +102,8 @@ def test_a_person_sees_tables(call: Call, monkeypatch: pytest.MonkeyPatch) -> No
 def test_in_a_pipe_it_says_what_it_is_doing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(outputs, "EVERY", 0.01)
-    with outputs.progress(compiles=False) as tell:
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    with progress.progress(compiles=False) as tell:
         tell("trying budget 8", 3, 10)
         said = ""
         deadline = time.monotonic() + 30

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from askwise.core.allocation import Allocation, TakesBids
 from askwise.core.checks import real
-from askwise.core.errors import InvalidParameter
 from askwise.core.money import LARGEST, MICRO
 from askwise.policies.assured.audited import WatchedPolicy
 from askwise.policies.assured.common import NS, SE, Params, S
@@ -212,28 +211,36 @@ class CcbS(SoftCcb, TakesBids):
 class CcbSe(Ccb, TakesBids):
     """As ``ccb-s``, but permanently drop workers whom the set will surely not need.
 
-    In the order of cost by lower bound, let k be the last worker of the greedy set on the lower
-    bounds. A later worker is dropped if they cost no less than any up to k, and by their upper
-    bound still no less than k by the lower.
+    With the linear form and the greedy solver it is the paper's rule. In the order of cost by lower
+    bound, let k be the last worker of the greedy set on the lower bounds. A later worker is dropped
+    if they cost no less than any up to k, and by their upper bound still no less than k by the
+    lower.
+
+    With every other error function or solver it is ours. Take the set that the solver finds on the
+    lower bounds. A set that is cheaper and contains worker r has at most m members, those it can
+    pay for. If m others cost no more than r and are no less able, their lower bounds against r's
+    upper, one of them can replace r in any such set: r is dropped. So some cheapest set is kept if
+    all bounds hold.
 
     Parameters
     ----------
     alpha, floor, ahead, earlier, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     error : str
-        ``"hoeffding-linear"``, with any epsilon: the rule is proved for this form only.
+        As in ``ccb-ns``; here ``"hoeffding-linear"`` unless said otherwise, as in the paper.
     solver : str
-        ``"auto"`` or ``"greedy"``.
+        As in ``ccb-ns``.
 
-    Assumes what ``ccb-ns`` assumes, and qualities of at least 1/2 + epsilon. It is not proved,
-    and not true, that asking for less never costs a worker tasks. Nobody is dropped at a task
-    that names who may be asked.
+    Assumes what ``ccb-ns`` assumes, and with ``hoeffding-linear`` qualities of at least
+    1/2 + epsilon. It is not proved, and with the greedy solver not true, that asking for less never
+    costs a worker tasks: who is dropped depends on bids. So no mechanism is accepted that promises
+    it. Nobody is dropped at a task that names who may be asked.
 
-    Not where the exact error of the majority will do: ``ccb-ns`` with it costs far less.
+    Not where prices are known: ``ccb-ns`` explores at a fraction of the cost.
 
     References
     ----------
-    Paper 000, section 6.2.2.
+    Paper 000, section 6.2.2. Elimination for other error functions is its future work (section 7).
 
     Examples
     --------
@@ -246,27 +253,12 @@ class CcbSe(Ccb, TakesBids):
 
     kind: ClassVar[int] = SE
     rule: ClassVar[str] = (
-        "everybody who is not surely superfluous, until the greedy set at the upper bounds of the "
-        "qualities reaches the target at the lower bounds; then always that set"
+        "everybody who is not surely superfluous, until the cheapest set that reaches the target "
+        "at the upper bounds of the qualities does so at the lower bounds; then always that set"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.is_linear:
-            raise InvalidParameter(
-                f"error is {self.error!r}: policy 'ccb-se' eliminates by the greedy order of "
-                "'hoeffding-linear' only",
-                field="error",
-            )
-        if self.solver in ("exact", "classes"):
-            raise InvalidParameter(
-                f"solver is {self.solver!r}: policy 'ccb-se' eliminates by the greedy order, "
-                "give 'greedy'",
-                field="solver",
-            )
 
     def allocation(self) -> Allocation | None:
         """Adaptive, and not proved to be monotone."""
         if self.audited:
             return None
-        return Allocation("adaptive", False, "greedy", monotone=False)
+        return Allocation("adaptive", False, self.minimiser, monotone=False)

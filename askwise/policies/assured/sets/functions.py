@@ -241,6 +241,7 @@ class WeightedMajorityError(ErrorFunction):
     """
 
     decreasing: ClassVar[bool] = True
+    folded: ClassVar[bool] = True
     code: ClassVar[int] = codes.WEIGHTED
 
     def probability(self, qualities: Array) -> float:

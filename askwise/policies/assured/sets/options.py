@@ -10,6 +10,7 @@ is, and much less.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -86,7 +87,7 @@ class PluralityError(ErrorFunction):
     the wrong answers are.
 
     Not for hundreds of workers: their cheapest set is found by trying sets, exactly for up to
-    twenty.
+    twenty, with the solvers ``"greedy"`` and ``"classes"`` for more.
 
     References
     ----------
@@ -201,6 +202,7 @@ class LikeliestError(ErrorFunction):
     """
 
     prior: float = 0.5
+    folded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         real(self.prior, "prior", "a number from 0.5, below 1", least=0.5, most=1.0 - _UNIT)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
-from askwise.cli.outputs import spoken
+from askwise.cli.progress import spoken
 from askwise.labelling import words
 from askwise.labelling.words import money, money_in
 from askwise.store.errors import without_password
@@ -105,9 +105,17 @@ def _span(found: Interval | None) -> str:
 
 def show_pages(pages: PeoplePages) -> None:
     """The links of people."""
+    from askwise.service.settings import works_here_only
+
     print("People answer here; each link is one person's own:", file=sys.stderr)
     for person, link in pages.links.items():
         print(f"  {person}  {link}", file=sys.stderr)
+    if works_here_only(pages.dashboard):
+        print(
+            "They work on this computer only; for other people give --host with its address in "
+            "their network.",
+            file=sys.stderr,
+        )
     key = pages.owner or "the owner's key, which was printed the first time"
     print(f"Dashboard: {pages.dashboard} (sign in with {key})", file=sys.stderr)
 
