@@ -77,8 +77,7 @@ class MultiplePullUcb(BoundingPolicy):
     """For each task, ask the workers with the highest upper bounds on their qualities.
 
     UCB with several pulls per round. Workers are ranked by their upper bounds, which may exceed 1;
-    whoever has no record comes first, and of equals whoever comes first. What they cost has no
-    bearing.
+    those without a record come first, and ties go by their order. What they cost has no bearing.
 
     Parameters
     ----------
