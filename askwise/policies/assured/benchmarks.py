@@ -37,7 +37,7 @@ class Cucb(BoundingPolicy):
     alpha, error, solver, floor, ahead, earlier, mu
         As in ``ccb-ns``.
     bounds : str
-        As in ``ccb-ns``; here ``"ucb1"`` unless said otherwise, as in the literature.
+        As in ``ccb-ns``, but ``"ucb1"`` by default, as in the literature.
 
     Assumes two options, workers who err independently and equally often on every task, and the
     truth of each task, always.
@@ -77,7 +77,8 @@ class MultiplePullUcb(BoundingPolicy):
     """For each task, ask the workers with the highest upper bounds on their qualities.
 
     UCB with several pulls per round. Workers are ranked by their upper bounds, which may exceed 1;
-    those without a record come first, and ties go by their order. What they cost has no bearing.
+    workers without a record come first, and ties go to the worker who was listed first. Prices have
+    no bearing.
 
     Parameters
     ----------
@@ -162,10 +163,11 @@ class EpsilonTGreedy(AssuredPolicy):
     Parameters
     ----------
     alpha, error, solver, floor, ahead, earlier
-        As in ``ccb-ns``. A worker who was asked and never told right or wrong counts at the
+        As in ``ccb-ns``. A worker who was asked but never judged right or wrong counts at the
         floor.
     explore : float
-        0 or more; 100 in the paper. As long as somebody was never asked, everybody is.
+        Task t goes to everybody with probability min(1, explore / t). 0 or more; 100 in the paper.
+        As long as somebody was never asked, everybody is asked.
 
     Assumes two options, workers who err independently and equally often on every task, and the
     truth of each task, always. Where the money is short of everybody, the set is asked.

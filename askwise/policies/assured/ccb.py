@@ -65,50 +65,52 @@ class CcbNs(SoftCcb):
     Parameters
     ----------
     alpha : float
-        The most error that an answer may have, below 1/2.
+        Largest probability of error allowed for an answer; below 1/2.
     error : str
-        How likely a set errs: an error function's name, ``"majority"`` or
-        ``"hoeffding-linear(epsilon=0.2)"``, say.
+        Error function, which gives the probability that a set errs: ``"majority"`` or
+        ``"hoeffding-linear(epsilon=0.2)"``, for example.
     solver : str
-        How the cheapest set is found: ``"exact"``, ``"greedy"``, or ``"auto"``: the paper's
-        greedy algorithm for ``hoeffding-linear``, else exact, but for the best set found where
-        that takes too long (hundreds of weak workers); ``"exact"`` is an error there, before
-        anything is paid where that can be foreseen. ``"classes"`` always ends: the cheapest set
-        if each worker counts with the lowest quality of their class, of which there are a few.
+        How to find the cheapest set: ``"auto"``, ``"exact"``, ``"greedy"`` or ``"classes"``.
+        ``"auto"`` uses the paper's greedy algorithm for ``hoeffding-linear`` and an exact search
+        otherwise; where that takes too long (hundreds of weak workers), it takes the best set
+        found. ``"exact"`` raises an error there, before anything is paid where that can be
+        foreseen. ``"classes"`` always finishes: it divides workers into a few classes and takes the
+        cheapest set if each worker has the lowest quality of their class.
     floor : float
-        No quality is below it: 1/2, or more where more is known. A worker whose record shows
-        otherwise counts by their record.
+        Lower limit of every quality: 1/2, or more if you know more. A worker whose record shows a
+        lower quality counts by their record.
     ahead : int
-        How many tasks may be under way before their truth is known. Close a task whose truth
-        never comes: it then teaches nothing and is not waited for.
+        How many tasks may be under way before their truth is known. If the truth of a task will
+        never come, close the task: nothing is learned from it, and nothing waits for it.
     earlier : list of [worker, right, count], optional
-        How often workers were right in earlier campaigns about like tasks, as
-        ``records_of(campaign)`` of :mod:`askwise.policies.assured.earlier` says. It counts as if
-        it had been learned here; then the first task need not go to everybody.
+        How often workers were right in earlier campaigns with similar tasks, as returned by
+        ``records_of(campaign)`` of :mod:`askwise.policies.assured.earlier`. It counts as if it had
+        been learned here, so the first task need not go to everybody.
     mu : float
-        The probability with which some bound may fail to hold.
+        Probability with which some bound may fail to hold.
     bounds : str
-        ``"anytime"`` holds for all workers and all counts at once with probability 1 - mu, so
-        every answer is as accurate as promised: a guarantee. ``"paper"`` holds for a count fixed
-        beforehand, which the end of exploration is not; ``"ucb1"`` is narrow at first. Neither
-        is one.
+        ``"anytime"`` bounds hold for all workers and all counts at once with probability 1 - mu,
+        which guarantees that every answer is as accurate as promised. The others guarantee nothing:
+        ``"paper"`` bounds hold for a count fixed beforehand, which the end of exploration is not;
+        ``"ucb1"`` bounds are narrow at first.
     truth : str
-        ``"told"``: the truth of each task, as long as it explores. ``"audited"``: only of tasks
-        that chance chooses, and of those always; the others go on without, and their truths, if
-        told, teach nothing. What is assured is then watched: see below.
+        Which truths it needs. ``"told"``: that of each task, as long as it explores. ``"audited"``:
+        only those of tasks drawn at random, but of all of these; the other tasks go on without, and
+        nothing is learned from their truths if you tell them. The assured answers are then watched;
+        see below.
     audits : float, optional
         With ``truth="audited"``, the share of tasks that are audited: 0.1 by default.
     alarm : float, optional
-        With ``truth="audited"``, how likely the watch is to raise an alarm, ever, where all bounds
-        hold, at most: 0.05 by default.
+        With ``truth="audited"``, the largest probability that the watch ever raises an alarm
+        although all bounds hold: 0.05 by default.
     xi : float
         Sets are planned for an error of alpha - xi and checked against alpha (section 6.3), so
         that exploration ends early where some set is close to alpha. Where no set reaches
         alpha - xi, they are planned for alpha.
     miss : float, optional
-        A price for each unit of error beyond alpha, in money. Then cost + miss * max(0, error -
-        alpha) is made small instead of ruling misses out; the set planned with the upper bounds
-        is asked as it is, from the first task on, until bounds put its error within xi or 0.01,
+        Price of each unit of error beyond alpha, in money. The policy then minimizes cost + miss *
+        max(0, error - alpha) instead of ruling misses out: it asks the set planned with the upper
+        bounds as it is, from the first task on, until the bounds put its error within xi or 0.01,
         whichever is more. Where asking nobody is cheapest, nobody is asked.
 
     Assumes workers who err independently and equally often on every task, and that all workers
@@ -164,7 +166,7 @@ class CcbS(SoftCcb, TakesBids):
     alpha, error, solver, floor, ahead, earlier, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     miss : float, optional
-        As in ``ccb-ns``; while it explores everybody is asked.
+        As in ``ccb-ns``, but everybody is asked while it explores.
 
     Assumes what ``ccb-ns`` assumes. With ``hoeffding-linear`` and the greedy solver a lower
     price of one worker can change the set and so prolong exploration for another: then it is

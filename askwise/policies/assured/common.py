@@ -197,7 +197,7 @@ def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
 def optimism(state: State, params: Params, index: Array) -> None:
     """Write what UCB ranks workers by: their upper bounds, not cut off at 1.
 
-    Cut off, those of whom little is known would all be equal. Those without a record come first.
+    Cut off, those of whom little is known would all be equal. Workers without a record come first.
     """
     records, workers = state.workers, index.shape[0]
     spread = spread_of(params, workers, state.tally[BEGUN] + 1)

@@ -77,10 +77,10 @@ class PluralityError(ErrorFunction):
     Parameters
     ----------
     options : int
-        How many there are: as many as the campaign has.
+        Number of options that the campaign has.
     ties : str
-        What counts if others have as many votes as the truth: ``"error"``, or ``"random"`` for a
-        draw among those that lead.
+        How a tie of the truth with other options counts: as an ``"error"``, or ``"random"`` for a
+        draw among the leading options.
 
     Assumes even errors, and answers that are right independently of each other. Where workers
     mistake one option for another in particular, this is too small; ``majority`` holds whatever
@@ -138,7 +138,7 @@ class MajorityFirstError(ErrorFunction):
     Parameters
     ----------
     prior : float
-        The share of tasks of which the first option is true.
+        Share of tasks whose truth is the first option.
 
     Assumes two options, workers who are right as often with either, and answers that are right
     independently of each other. Without ties, and so in odd sets, the prior has no bearing.
@@ -181,7 +181,7 @@ class LikeliestError(ErrorFunction):
     Parameters
     ----------
     prior : float
-        The share of tasks of which one of the two options is true, whichever.
+        Share of tasks whose truth is one of the two options; it does not matter which one.
 
     Assumes two options, independent answers of workers who are right as often with either, known
     qualities and a known prior. No set errs more than the prior alone: nobody need be asked if
