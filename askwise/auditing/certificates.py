@@ -4,9 +4,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
-from askwise.auditing.climbs import Climb
+from askwise.auditing.climbs import AuditedSet, Climb
 from askwise.auditing.draws import AuditDraw, Labels, digest_of, exactly
 from askwise.auditing.limits import fewest_audits
 from askwise.core.checks import whole
@@ -16,30 +16,6 @@ from askwise.core.jsonable import Jsonable
 from askwise.core.shown import ShownResult
 
 CertifyOutcome = Literal["certified", "open", "hopeless"]
-
-
-class AuditedSet(NamedTuple):
-    """What audits show of one of the nested sets.
-
-    Attributes
-    ----------
-    size : int
-        How many of the surest labels it holds.
-    allowed : int
-        The most wrong labels with which the statement about it is true.
-    audited : int
-        Audits that count for it.
-    wrong : int
-        How many of these audits found a wrong label.
-    certified : bool
-        Whether the statement may be made.
-    """
-
-    size: Count
-    allowed: Count
-    audited: Count
-    wrong: Count
-    certified: bool
 
 
 @dataclass(frozen=True)
@@ -106,7 +82,7 @@ class Certificate(ShownResult, Jsonable):
             if self.outcome == "hopeless" and not self.audited:
                 more = (
                     "this draw has too few audits to change that, even if none finds an error: "
-                    f"draw {self.fewest:,} at least"
+                    f"draw at least {self.fewest:,}"
                 )
             elif self.outcome == "hopeless":
                 more = "the audits that are left in this draw can't change that"
@@ -245,7 +221,7 @@ def certificate_of(climb: Climb, ahead: int = 1, *, replaced: bool = False) -> C
         tasks=len(drawn.tasks),
         audited=len(climb.wrong),
         wrong=sum(climb.wrong.values()),
-        # With escalation the first set needs no audit; it is no news until a larger one is.
+        # With escalation the first set needs no audit; it is not news until a larger one is.
         certified=tuple(drawn.tasks[place] for _, place in surest if outcome == "certified"),
         outcome=outcome,
         next=tuple(drawn.tasks[place] for place in climb.wanted(ahead)),

@@ -9,12 +9,38 @@ to keep within its limits, and whether it does was settled by the draw.
 
 from bisect import bisect_right
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from askwise.auditing.draws import AuditDraw
 from askwise.auditing.limits import limit_at_once, limits
 from askwise.core.arrays import Array
+from askwise.core.json_types import Count
+
+
+class AuditedSet(NamedTuple):
+    """What audits show of one of the nested sets.
+
+    Attributes
+    ----------
+    size : int
+        How many of the surest labels it holds.
+    allowed : int
+        The most wrong labels with which the statement about it is true.
+    audited : int
+        Audits that count for it.
+    wrong : int
+        How many of these audits found a wrong label.
+    certified : bool
+        Whether the statement may be made.
+    """
+
+    size: Count
+    allowed: Count
+    audited: Count
+    wrong: Count
+    certified: bool
 
 
 class Climb:

@@ -18,7 +18,7 @@ from askwise.cli import output
 from askwise.cli.examples import examples
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, switch
-from askwise.cli.outputs import narrated, progress
+from askwise.cli.progress import narrated, progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def backup(
 ) -> None:
     """Copy all campaigns and records to one file, while they are in use.
 
-    Snapshots are left out: they only save time, and are made again.
+    Snapshots are left out: they only save time, and are made again when needed.
     """
     from time import time
 
@@ -71,8 +71,9 @@ def restore(
     """Fill an empty store from a backup, completely or not at all.
 
     The file is checked before anything is written, and each campaign's log is folded before it is
-    kept. It may be of another kind of store: this is also the way from SQLite to PostgreSQL and
-    back. A file that archive wrote brings its one campaign back; the store need not be empty.
+    kept. The backup may come from another kind of store, so this also moves campaigns from SQLite
+    to PostgreSQL and back. A file that archive wrote brings back its one campaign; the store need
+    not be empty then.
     """
     leave_compiler_out()
     if file != STREAM and _is_archive(Path(file)):

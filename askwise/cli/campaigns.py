@@ -127,7 +127,7 @@ def bid(
 
 @examples("askwise top-up cats 0.50")
 @verb("{amount} added to the budget")
-def top_up(amount: str = argument("AMOUNT", "How much money to add.")) -> None:
+def top_up(amount: str = argument("AMOUNT", "Amount to add.")) -> None:
     """Add money to the budget."""
 
 
@@ -152,7 +152,7 @@ def stop() -> None:
 @examples("askwise close cats photo-2")
 @verb("{task} is closed")
 def close(task: str = argument("TASK", "The task.")) -> None:
-    """Ask no more about a task."""
+    """Ask nothing more about a task."""
 
 
 def _fields(text: str, kind: str) -> dict[str, str]:

@@ -14,9 +14,11 @@ from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out
-from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, cores, extra, progress, settings_of, workshop
+from askwise.cli.options import AsJson, Seed, argument, cores, option, settings_of
+from askwise.cli.progress import progress
+from askwise.cli.reports import command_line, workshop
 
 if TYPE_CHECKING:
     from askwise.lab.experiment import Experiment

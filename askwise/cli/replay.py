@@ -9,7 +9,8 @@ from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, pages, progress, show_found, spoken
+from askwise.cli.progress import progress, spoken
+from askwise.cli.reports import command_line, pages, show_found
 from askwise.core.registry import split_outside_brackets
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def replay(
     labels: Path = argument("LABELS", "A table task,worker,label (CSV, JSON Lines, Parquet)."),
     gold: Path = option(..., "FILE", "True labels: a table task,label."),
-    budget: str = option(..., "AMOUNT", "The most that may be spent."),
+    budget: str = option(..., "AMOUNT", "Maximum to spend."),
     policy: str = option(
         "hem",
         "LABEL",
@@ -41,7 +42,10 @@ def replay(
         None, "FILE", "A table worker,price and optionally limit,kind,family, instead of --prices."
     ),
     truths: int = option(
-        0, "N", "Tasks, drawn at random, whose truth is told at the start; they are not measured."
+        0,
+        "N",
+        "Number of tasks, drawn at random, whose truth is told at the start; accuracy is not "
+        "measured on them.",
     ),
     stop: str | None = option(
         None,
@@ -50,10 +54,10 @@ def replay(
         completion=completes("stopping"),
     ),
     duplicates: str = option(
-        "drop", "drop|refuse", "Repeated answers of a worker to the same task."
+        "drop", "drop|refuse", "What to do with repeated answers of a worker to a task."
     ),
-    runs: int = option(10, "N", "Number of runs, each in another order."),
-    window: int = option(1, "N", "Questions that may be open at a time."),
+    runs: int = option(10, "N", "Number of runs, each in a different order."),
+    window: int = option(1, "N", "Number of questions that may be open at a time."),
     seed: Seed = 0,
     out: Path | None = option(
         None, "DIR", "Write replay.json, figure.png, figure.svg and report.html there."
@@ -106,7 +110,7 @@ def replay(
 
 
 def _print_lines(found: Replay) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line = output.line
     for name in ("tasks", "workers", "answers", "options", "measured", "runs", "seed"):
         line(name, getattr(found, name))

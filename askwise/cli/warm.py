@@ -9,7 +9,7 @@ from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, argument
-from askwise.cli.outputs import progress, spoken
+from askwise.cli.progress import progress, spoken
 
 
 @examples('askwise warm hem "b-kube"')

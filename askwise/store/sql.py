@@ -228,7 +228,7 @@ class SqlStore(Portable):
     def position(self, name: str) -> int:
         campaign = self._id(name)
         with self._connections.use() as link:
-            last = last_of(self._run(link, LAST, campaign))
+            last = last_of(link.run(self._last, campaign))
             if last == 0:
                 self.check_here(name)
             return last
@@ -389,6 +389,11 @@ class SqlStore(Portable):
                 after = part.last
             if joined.size < JOINED:
                 return
+
+    @cached_property
+    def _last(self) -> str:
+        """``LAST`` in this database: every write asks."""
+        return self._say(LAST)
 
     @cached_property
     def _joining(self) -> str:

@@ -99,7 +99,7 @@ def test_a_draw_is_not_written_over_another_file(
 ) -> None:
     for there in (labels, drawn):
         before = (workplace / there).read_text()
-        assert "is there already" in refusal("certify", labels, *["--draw", "5", "--out", there])
+        assert "exists already" in refusal("certify", labels, *["--draw", "5", "--out", there])
         assert (workplace / there).read_text() == before
 
 
@@ -174,7 +174,7 @@ def test_what_aggregate_writes_can_be_certified(
         ("--draw 5 --error 1 --out d.csv", "error is 1.0"),
         ("--draw 5 --confidence 0 --out d.csv", "confidence is 0.0"),
         ("--draw-file draw.csv --next -1", "next is -1"),
-        ("--draw 5 --out d.csv --next 3", "--next does not go with --draw"),
+        ("--draw 5 --out d.csv --next 3", "--next can't be combined with --draw"),
         ("--draw-file draw.csv --error 0.05", "error is 0.05, and the draw was made for 0.1"),
         ("--draw-file draw.csv --confidence 0.95", "confidence is 0.95"),
         ("--draw-file draw.csv --escalate", "the draw was made without"),
@@ -214,7 +214,7 @@ def test_a_draw_that_was_changed_is_refused(
     [
         ("task,label\nt1,yes\n", "no column 'score'"),
         ("task,label,score\nt1,yes,high\n", "score is 'high'"),
-        ("task,label,score\nt1,yes,1\nt1,no,1\n", "line 3: task 't1' is there already"),
+        ("task,label,score\nt1,yes,1\nt1,no,1\n", "line 3: task 't1' appears twice"),
         ("task,label,score,rests_on\nt1,yes,1,truth\n", "nothing to certify"),
     ],
 )

@@ -123,7 +123,7 @@ async def join(request: IncomingRequest, token: str) -> Response:
 @router.get("/work/{name}")
 def show(request: IncomingRequest, name: str, worker: Worker) -> Response:
     """Their inbox as it is: looking reserves nothing."""
-    return _Visit(request, name, worker).show(None)
+    return _WorkerVisit(request, name, worker).show(None)
 
 
 @router.get("/work/{name}/{verb}")
@@ -149,7 +149,7 @@ def _release(campaign: Campaign, worker: str) -> None:
         campaign.release(worker)
 
 
-class _Visit:
+class _WorkerVisit:
     """One request of a worker. Whatever they send twice happens once."""
 
     def __init__(self, request: IncomingRequest, name: str, worker: Identity) -> None:
@@ -390,7 +390,7 @@ class _Visit:
         if self.problem.options:
             return "That is not one of the answers: choose one of these."
         low, high = self.problem.range
-        return f"That is no number from {low:g} to {high:g}: give one."
+        return f"That is not a number from {low:g} to {high:g}: give one."
 
     def _value(self, sent: str) -> str | float:
         """What they sent, as the campaign takes it: an option, or a number."""
@@ -462,22 +462,22 @@ def _words_of(seconds: float) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
-def _add(verb: str, act: Callable[[_Visit, dict[str, str]], Response]) -> None:
+def _add(verb: str, act: Callable[[_WorkerVisit, dict[str, str]], Response]) -> None:
     """Take a form: it does something for the worker and replies with their inbox."""
 
     @router.post(f"/work/{{name}}/{verb}")
     async def take(request: IncomingRequest, name: str, worker: Worker) -> Response:
         fields = await form_of(request, worker.secret)
-        visit = _Visit(request, name, worker)
+        visit = _WorkerVisit(request, name, worker)
         return await visit.service.threads.run(act, visit, fields)
 
 
-_add("next", _Visit.next)
-_add("answer", _Visit.answer)
-_add("change", _Visit.change)
-_add("revise", _Visit.revise)
-_add("skip", _Visit.skip)
-_add("flag", _Visit.flag)
-_add("away", _Visit.leave)
-_add("back", _Visit.come_back)
-_add("bid", _Visit.bid)
+_add("next", _WorkerVisit.next)
+_add("answer", _WorkerVisit.answer)
+_add("change", _WorkerVisit.change)
+_add("revise", _WorkerVisit.revise)
+_add("skip", _WorkerVisit.skip)
+_add("flag", _WorkerVisit.flag)
+_add("away", _WorkerVisit.leave)
+_add("back", _WorkerVisit.come_back)
+_add("bid", _WorkerVisit.bid)

@@ -16,13 +16,7 @@ from askwise.service.dashboard.fragments import draw
 from askwise.service.dashboard.overview import Cached, Overviews, copied
 from askwise.service.open_campaigns import OpenCampaigns
 from askwise.store import MemoryStore
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 def refuse(work: Callable[[], None]) -> bool:
@@ -62,7 +56,7 @@ def work(campaign: Campaign, answers: int) -> None:
 
 
 def test_what_is_current_is_not_made_again() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     shelf: Cached[int] = Cached(1.0, clock, refuse)
     made: list[int] = []
 
@@ -76,7 +70,7 @@ def test_what_is_current_is_not_made_again() -> None:
 
 
 def test_what_is_out_of_date_rests_unless_it_must_be_of_now() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     shelf: Cached[float] = Cached(1.0, clock, refuse)
 
     def never(kept: float) -> bool:
@@ -91,7 +85,7 @@ def test_what_is_out_of_date_rests_unless_it_must_be_of_now() -> None:
 
 
 def test_what_took_long_rests_longer_but_not_for_ever() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     shelf: Cached[float] = Cached(1.0, clock, refuse)
 
     def slow(seconds: float) -> Callable[[], float]:
@@ -115,7 +109,7 @@ def test_what_took_long_rests_longer_but_not_for_ever() -> None:
 
 
 def test_what_takes_long_is_made_behind_the_back_of_who_asks() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     waiting: list[Callable[[], None]] = []
 
     def later(job: Callable[[], None]) -> bool:
@@ -138,7 +132,7 @@ def test_what_takes_long_is_made_behind_the_back_of_who_asks() -> None:
 
 
 def test_a_failure_behind_the_back_is_told_to_the_next_who_asks() -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     waiting: list[Callable[[], None]] = []
 
     def later(job: Callable[[], None]) -> bool:
@@ -164,7 +158,7 @@ def test_a_failure_behind_the_back_is_told_to_the_next_who_asks() -> None:
 
 
 def test_many_who_come_at_once_share_one_making() -> None:
-    shelf: Cached[int] = Cached(1.0, Clock(), refuse)
+    shelf: Cached[int] = Cached(1.0, Clock(0.0), refuse)
     begun, go_on = threading.Event(), threading.Event()
     made: list[int] = []
 
@@ -221,7 +215,7 @@ def test_a_copy_stays_as_it_was_while_the_campaign_goes_on(campaigns: OpenCampai
 def test_a_busy_campaign_is_worked_out_and_drawn_once_a_while(
     campaigns: OpenCampaigns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = Clock()
+    clock = Clock(0.0)
     campaign = create(campaigns, tasks=[f"t{at}" for at in range(200)])
     overviews = Overviews(campaigns, clock)
     worked, drawn = [], []
@@ -238,7 +232,7 @@ def test_a_busy_campaign_is_worked_out_and_drawn_once_a_while(
 
 def test_a_glance_is_always_of_now(campaigns: OpenCampaigns) -> None:
     campaign = create(campaigns)
-    overviews = Overviews(campaigns, Clock())
+    overviews = Overviews(campaigns, Clock(0.0))
     assert overviews.glance("cats").last is None
     for number in range(1, 4):
         work(campaign, 1)

@@ -1,30 +1,15 @@
-"""Prolific's API on this machine, as far as askwise uses it, with participants who do as told.
-
-Written by us from the public documentation, for tests and for trying a study without an account:
-its states and its refusals, money in minor units, batches of bonuses that nobody is paid before
-they are told to be paid, and then as often as they are told. It listens on 127.0.0.1 and uses the
-standard library alone.
-"""
+"""What Prolific does, as far as askwise uses it: studies, submissions, money, webhooks."""
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import threading
-import time
-import urllib.request
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal, Self
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
-
-from askwise.sources.prolific.signing import SIGNATURE, TIMESTAMP, sign_event
-
-TOKEN = "prolific-test-token"
-"""What its requests must bring along."""
 
 MOVES: dict[str, tuple[frozenset[str], str]] = {
     "PUBLISH": (frozenset({"UNPUBLISHED"}), "ACTIVE"),
@@ -39,8 +24,8 @@ REQUIRED = (
     *("name", "description", "external_study_url", "prolific_id_option", "completion_codes"),
     *("total_available_places", "estimated_completion_time", "reward"),
 )
-Loss = Literal["before", "after"]
-"""When a connection is dropped: before a request is carried out, or after."""
+Carried = tuple[int, Any, dict[str, str]]
+"""What a request that was carried out is answered with: status, body and headers."""
 
 
 class RefusedRequest(Exception):
@@ -61,32 +46,14 @@ class MockBatch:
     """How often it was paid."""
 
 
-@dataclass
-class Trap:
-    """What goes wrong with the next requests whose method and path fit."""
+class MockPlatform:
+    """Studies and their participants, who do as told."""
 
-    fits: re.Pattern[str]
-    loss: Loss | None = None
-    status: int = 0
-    headers: Mapping[str, str] = field(default_factory=dict)
-    times: int = 1
-
-
-class ProlificServer:
-    """Serves from a thread until it is closed.
-
-    Examples
-    --------
-    >>> from askwise.sources.prolific import ProlificApi
-    >>> with ProlificServer() as server:
-    ...     api = ProlificApi(server.token, server.url)
-    ...     print(list(api.studies()))
-    ...     api.close()
-    []
-    """
+    url: str
+    """Where it is served."""
 
     def __init__(self, *, currency: str = "GBP", balance: int = 1_000_000) -> None:
-        self.token, self.currency = TOKEN, currency
+        self.currency = currency
         self.balance = balance
         """Minor units that bonuses can be paid from."""
         self.studies: dict[str, dict[str, Any]] = {}
@@ -94,25 +61,7 @@ class ProlificServer:
         self.batches: dict[str, MockBatch] = {}
         self.hooks: dict[str, dict[str, Any]] = {}
         self.secrets: dict[str, str] = {}
-        self.requests: list[str] = []
-        """Method and path of every request."""
-        self.traps: list[Trap] = []
         self.lock = threading.RLock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
 
     # Participants.
 
@@ -163,19 +112,6 @@ class ProlificServer:
             rewards = sum(each["reward"] for each in found if each["status"] == "APPROVED")
             return rewards + sum(sum(each["bonus_payments"]) for each in found)
 
-    def send_event(self, address: str, secret: str, event: Mapping[str, Any]) -> int:
-        """Send a signed event; returns the status of the reply."""
-        body, at = json.dumps(dict(event)).encode(), str(int(time.time()))
-        headers = {"Content-Type": "application/json", TIMESTAMP: at}
-        headers[SIGNATURE] = sign_event(secret, at, body)
-        request = urllib.request.Request(address, body, headers, method="POST")
-        with urllib.request.urlopen(request, timeout=10) as reply:
-            return int(reply.status)
-
-    def set_trap(self, pattern: str, **how: Any) -> None:
-        """Let something go wrong with the next requests whose method and path fit."""
-        self.traps.append(Trap(re.compile(pattern), **how))
-
     # States.
 
     def _free(self, study: str) -> int:
@@ -206,7 +142,7 @@ class ProlificServer:
 
     # The API.
 
-    def answer(self, method: str, path: str, body: Any) -> tuple[int, Any, dict[str, str]]:
+    def answer(self, method: str, path: str, body: Any) -> Carried:
         """Carry out a request; returns status, body and headers of the reply."""
         parts = urlsplit(path)
         for pattern, verb, act in _ROUTES:
@@ -216,11 +152,11 @@ class ProlificServer:
                 return act(self, *fits.groups(), body=body or {}, query=query)
         raise RefusedRequest(404, "not found")
 
-    def list_studies(self, *, query: dict[str, str], **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def list_studies(self, *, query: dict[str, str], **_: Any) -> Carried:
         """GET studies."""
         return 200, {"results": list(self.studies.values())}, {}
 
-    def create_study(self, *, body: dict[str, Any], **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def create_study(self, *, body: dict[str, Any], **_: Any) -> Carried:
         """POST a study."""
         for name in REQUIRED:
             if name not in body:
@@ -237,13 +173,11 @@ class ProlificServer:
         self.studies[id] = made
         return 201, made, {}
 
-    def get_study(self, id: str, **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def get_study(self, id: str, **_: Any) -> Carried:
         """GET a study."""
         return 200, self._study(id), {}
 
-    def update_study(
-        self, id: str, *, body: dict[str, Any], **_: Any
-    ) -> tuple[int, Any, dict[str, str]]:
+    def update_study(self, id: str, *, body: dict[str, Any], **_: Any) -> Carried:
         """PATCH a study: of a published one, places may grow and nothing else changes."""
         found = self._study(id)
         if found["status"] != "UNPUBLISHED" and set(body) - {
@@ -258,9 +192,7 @@ class ProlificServer:
             found["status"] = "ACTIVE"
         return 200, found, {}
 
-    def move_study(
-        self, id: str, *, body: dict[str, Any], **_: Any
-    ) -> tuple[int, Any, dict[str, str]]:
+    def move_study(self, id: str, *, body: dict[str, Any], **_: Any) -> Carried:
         """POST a transition of a study."""
         found = self._study(id)
         allowed, after = MOVES.get(str(body.get("action")), (frozenset(), ""))
@@ -269,9 +201,7 @@ class ProlificServer:
         found["status"] = after
         return 200, found, {}
 
-    def list_submissions(
-        self, study: str, *, query: dict[str, str], **_: Any
-    ) -> tuple[int, Any, dict[str, str]]:
+    def list_submissions(self, study: str, *, query: dict[str, str], **_: Any) -> Carried:
         """GET the submissions of a study, in pages; they are called a little differently there."""
         self._study(study)
         limit, offset = int(query.get("limit", 20)), int(query.get("offset", 0))
@@ -287,13 +217,11 @@ class ProlificServer:
         page = {"results": found[offset : offset + limit], "meta": {"count": len(found)}}
         return 200, {**page, "_links": {"next": {"href": following}}}, {}
 
-    def get_submission(self, id: str, **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def get_submission(self, id: str, **_: Any) -> Carried:
         """GET a submission."""
         return 200, self._submission(id), {}
 
-    def move_submission(
-        self, id: str, *, body: dict[str, Any], **_: Any
-    ) -> tuple[int, Any, dict[str, str]]:
+    def move_submission(self, id: str, *, body: dict[str, Any], **_: Any) -> Carried:
         """POST a transition of a submission; the same again is ignored."""
         found, action = self._submission(id), body.get("action")
         wanted = {"APPROVE": "APPROVED", "REJECT": "REJECTED"}.get(str(action), "")
@@ -303,7 +231,7 @@ class ProlificServer:
             self._set(id, wanted)
         return 200, found, {}
 
-    def create_bonuses(self, *, body: dict[str, Any], **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def create_bonuses(self, *, body: dict[str, Any], **_: Any) -> Carried:
         """POST a batch of bonuses, which pays nobody."""
         study = str(self._study(str(body.get("study_id")))["id"])
         rows: list[tuple[str, int]] = []
@@ -327,7 +255,7 @@ class ProlificServer:
         money = {"amount": total, "fees": total / 4, "vat": 0.0, "total_amount": total * 1.25}
         return 201, {"id": id, "study": study, **money}, {}
 
-    def pay_bonuses(self, id: str, **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def pay_bonuses(self, id: str, **_: Any) -> Carried:
         """POST that a batch is paid: as often as it is told."""
         found = self.batches.get(id)
         if found is None:
@@ -341,19 +269,19 @@ class ProlificServer:
             self.submissions[submission]["bonus_payments"].append(float(minor))
         return 202, {}, {}
 
-    def list_secrets(self, *, query: dict[str, str], **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def list_secrets(self, *, query: dict[str, str], **_: Any) -> Carried:
         """GET the secrets of a workspace."""
         workspace = query.get("workspace_id", "")
         found = [{"id": "s", "value": self.secrets[workspace]}] if workspace in self.secrets else []
         return 200, {"results": found}, {}
 
-    def create_secret(self, *, body: dict[str, Any], **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def create_secret(self, *, body: dict[str, Any], **_: Any) -> Carried:
         """POST a workspace's secret, in place of the one before."""
         value = secrets.token_hex(16)
         self.secrets[body["workspace_id"]] = value
         return 201, {"id": "s", "value": value, "workspace_id": body["workspace_id"]}, {}
 
-    def list_hooks(self, **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def list_hooks(self, **_: Any) -> Carried:
         """GET subscriptions."""
         shown = [
             {name: value for name, value in each.items() if name != "secret"}
@@ -361,7 +289,7 @@ class ProlificServer:
         ]
         return 200, {"results": shown}, {}
 
-    def create_hook(self, *, body: dict[str, Any], **_: Any) -> tuple[int, Any, dict[str, str]]:
+    def create_hook(self, *, body: dict[str, Any], **_: Any) -> Carried:
         """POST a subscription, which has to be confirmed."""
         if body.get("workspace_id") not in self.secrets:
             raise RefusedRequest(400, "the workspace has no secret")
@@ -371,9 +299,7 @@ class ProlificServer:
         self.hooks[id] = {**body, "id": id, "is_enabled": False, "secret": secret}
         return 201, {**body, "id": id, "is_enabled": False}, {"X-Hook-Secret": secret}
 
-    def confirm_hook(
-        self, id: str, *, body: dict[str, Any], **_: Any
-    ) -> tuple[int, Any, dict[str, str]]:
+    def confirm_hook(self, id: str, *, body: dict[str, Any], **_: Any) -> Carried:
         """POST that a subscription is meant."""
         found = self.hooks.get(id)
         if found is None or body.get("secret") != found["secret"]:
@@ -396,8 +322,8 @@ def _new_id() -> str:
     return secrets.token_hex(12)
 
 
-_Act = Callable[..., tuple[int, Any, dict[str, str]]]
-_S = ProlificServer
+_Act = Callable[..., Carried]
+_S = MockPlatform
 _ROUTES: tuple[tuple[str, str, _Act], ...] = (
     ("/api/v1/studies/", "GET", _S.list_studies),
     ("/api/v1/studies/", "POST", _S.create_study),
@@ -415,61 +341,3 @@ _ROUTES: tuple[tuple[str, str, _Act], ...] = (
     ("/api/v1/hooks/subscriptions/", "POST", _S.create_hook),
     ("/api/v1/hooks/subscriptions/([^/]+)/", "POST", _S.confirm_hook),
 )
-
-
-def _handler(server: ProlificServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, *_: object) -> None:
-            return
-
-        def _serve(self) -> None:
-            length = int(self.headers.get("Content-Length") or 0)
-            raw = self.rfile.read(length)
-            with server.lock:
-                server.requests.append(f"{self.command} {self.path}")
-                trap = self._trap()
-                if trap is not None and trap.loss == "before":
-                    self._drop()
-                    return
-                if trap is not None and trap.status:
-                    self._reply(trap.status, {"error": {"detail": "busy"}}, dict(trap.headers))
-                    return
-                try:
-                    if self.headers.get("Authorization") != f"Token {server.token}":
-                        raise RefusedRequest(401, "the token is not known")
-                    sent = json.loads(raw) if raw else None
-                    status, body, headers = server.answer(self.command, self.path, sent)
-                except RefusedRequest as error:
-                    status, headers = error.status, {}
-                    body = {"error": {"status": error.status, "detail": str(error)}}
-            if trap is not None and trap.loss == "after":
-                self._drop()
-                return
-            self._reply(status, body, headers)
-
-        do_GET = do_POST = do_PATCH = _serve  # noqa: N815 - names of the library
-
-        def _trap(self) -> Trap | None:
-            for each in server.traps:
-                if each.times > 0 and each.fits.search(f"{self.command} {self.path}"):
-                    each.times -= 1
-                    return each
-            return None
-
-        def _drop(self) -> None:
-            self.close_connection = True
-            self.connection.close()
-
-        def _reply(self, status: int, body: Any, headers: dict[str, str]) -> None:
-            written = json.dumps(body).encode()
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(written)))
-            self.end_headers()
-            self.wfile.write(written)
-
-    return Handler

@@ -16,9 +16,9 @@ from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import AsJson, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.choices import Wait
 from askwise.core.errors import InvalidParameter
 
@@ -61,7 +61,7 @@ def label(
     people: Path | None = option(
         None, "people.csv", "People who answer on a page: a table id,price and optionally limit."
     ),
-    budget: str | None = option(None, "MONEY", "The most that is spent."),
+    budget: str | None = option(None, "MONEY", "Maximum to spend."),
     target_error: float | None = option(
         None, "SHARE", "Share of labels that may be wrong; stops when it is reached."
     ),
@@ -77,7 +77,7 @@ def label(
         completion=completes("policies"),
     ),
     pilot: int | None = option(
-        None, "N", "Items put to every judge first; 30 by default, 0 for none."
+        None, "N", "Items that every judge labels first; 30 by default, 0 for none."
     ),
     pilot_only: bool = switch("--pilot-only", "Stop after the pilot."),
     text: list[str] | None = option(
@@ -117,7 +117,7 @@ def label(
         import jinja2  # noqa: F401
     with extra("lab"):
         import matplotlib  # noqa: F401
-    from askwise.cli import label_output as shown
+    from askwise.cli.label import output as shown
     from askwise.data.columns import check_written
 
     check_written(out)
@@ -176,7 +176,7 @@ def _served(
     if not people:
         return False
     with extra("service"):
-        from askwise.cli.label_output import show_pages
+        from askwise.cli.label.output import show_pages
         from askwise.labelling.pages import people_pages
 
         where = people_pages(store, campaign, people, host=host, port=port)
@@ -191,7 +191,7 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
     kept = kept_command(store, name)
     if kept is None:
         raise InvalidParameter(
-            f"there is no job {name!r} to resume here: begin one with askwise label ITEMS, or say "
+            f"there is no job {name!r} to resume here: start one with askwise label ITEMS, or say "
             "where it is with --out or --store",
             field="resume",
         )
@@ -199,8 +199,8 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
         changeable = key in ("budget", "truth", "out", "report", "store", "name", *PLACE)
         if not changeable and value != _default(key) and value != kept[key]:
             raise InvalidParameter(
-                f"{key} is {value!r}, but the job was begun with {kept[key]!r}: leave it out to "
-                "resume, or begin another with another --out",
+                f"{key} is {value!r}, but the job was started with {kept[key]!r}: leave it out to "
+                "resume, or start another with another --out",
                 field=key,
             )
     budget = said["budget"] if said["budget"] is not None else kept["budget"]
@@ -249,8 +249,9 @@ def _kept(said: dict[str, Any]) -> dict[str, Any]:
 
 def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
     from askwise.data import read_content
+    from askwise.data.orders import read_order
     from askwise.data.tables import read_text
-    from askwise.labelling import make_order
+    from askwise.labelling import with_judges
     from askwise.sources.cache import StoreCache
 
     if said["items"] is None:
@@ -259,7 +260,7 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         )
     content, guide = said["content"], said["instructions"]
     pair = said["pair"]
-    return make_order(
+    order = read_order(
         Path(said["items"]),
         question=said["question"],
         options=said["options"],
@@ -269,7 +270,6 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         pair=None if pair is None else [each.strip() for each in pair.split(",")],
         id=said["id"],
         truth=said["truth"],
-        judges=said["judges"],
         people=said["people"],
         budget=said["budget"],
         target_error=said["target_error"],
@@ -277,10 +277,9 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         by=said["by"] or None,
         escalate=said["escalate"],
         policy=said["policy"],
-        pilot=said["pilot"],
         seed=said["seed"],
-        cache=StoreCache(store),
     )
+    return with_judges(order, said["judges"], pilot=said["pilot"], cache=StoreCache(store))
 
 
 def _begun(
@@ -303,17 +302,17 @@ def _begun(
     refuse_begun(store, name)
     if Path(said["out"]).exists():
         raise InvalidParameter(
-            f"{said['out']} is there already: give another --out, or move it", field="out"
+            f"{said['out']} exists already: give another --out, or move it", field="out"
         )
     costs = forecast(order)
     if not quiet:
-        from askwise.cli.label_output import show_order
+        from askwise.cli.label.output import show_order
 
         show_order(order, costs)
     _agree(money(costs.most, order.content.currency), yes or not costs.most)
     job = LabelJob(order, store, name=name, command=_kept(said))
     if not quiet:
-        from askwise.cli.label_output import show_choice
+        from askwise.cli.label.output import show_choice
 
         show_choice(job)
     return job

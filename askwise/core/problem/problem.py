@@ -1,191 +1,16 @@
 """What a campaign is about: tasks, workers, the outcome space, the budget. Validated once."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Any
 
 from askwise.core.certify import CertifyTerms, read_terms
 from askwise.core.errors import InvalidProblem, nearest
-from askwise.core.fields import (
-    as_name,
-    check_flag,
-    check_id,
-    check_real,
-    check_unique,
-    check_whole,
-    fields_of,
-    is_name,
-)
-from askwise.core.frames import frame_rows, is_frame
-from askwise.core.json_types import MONEY_SCHEMA, Id, JsonLimits, Positive, Quantity
+from askwise.core.fields import check_flag, check_id, check_real, check_unique
 from askwise.core.money import Amount, from_micro, to_micro
-
-UNLIMITED = 2**40
-"""Stands for "no limit" on the number of answers a worker may give."""
-
-WorkerKind = Literal["person", "model", "crowd"]
-"""What a worker may be."""
-
-KINDS: tuple[WorkerKind, ...] = get_args(WorkerKind)
-
-_COLUMNS = {"tasks": ("id",), "workers": ("id", "price"), "people": ("id", "price")}
-"""What data frames need to have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Worker:
-    """Somebody (a person, a crowd, a program) who answers at a price.
-
-    Parameters
-    ----------
-    id : str
-        Unique name.
-    price : str, int, Decimal or float
-        What one of their answers costs; the most it may cost where its cost is told.
-    limit : int, optional
-        The most answers they can give in this campaign; a call that fails counts as one.
-    rating : float, optional
-        What you believe their mean utility to be, in the campaign's range. Used by Bayesian
-        policies as a prior.
-    rating_weight : float, optional
-        How many answers that rating is worth (1 if a rating is given without a weight).
-    trusted : bool
-        Whether their answer is the truth: an expert, often an expensive one. Policies that know
-        about experts decide when one is worth the price; to others it is one more worker.
-    kind : "person", "model" or "crowd", optional
-        A person or a model is asked about a task at most once, whatever the policy: the same
-        answer again would be no news. A crowd (every answer is another member's) may be asked
-        again where the campaign lets pairs repeat. Not given: a crowd where pairs may repeat, a
-        person elsewhere.
-    family : str, optional
-        A name shared by workers that err together: prompts of one model, models of one maker,
-        annotators of one vendor.
-    source : str, optional
-        What answers for them, by name and digest, such as "chat:0123456789abcdef": another model,
-        prompt or parameter is another source.
-
-    Examples
-    --------
-    >>> Worker("ann", "0.05", limit=20).price
-    Decimal('0.05')
-    """
-
-    id: Id
-    price: Annotated[Amount, MONEY_SCHEMA]
-    limit: Positive | None = None
-    rating: float | None = None
-    rating_weight: Quantity | None = None
-    trusted: bool = False
-    kind: WorkerKind | None = None
-    family: Id | None = None
-    source: Id | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "id", check_id(self.id, "worker id"))
-        check_flag(self.trusted, f"trusted of worker {self.id!r}")
-        if self.kind is not None and self.kind not in KINDS:
-            raise InvalidProblem(
-                f"kind of worker {self.id!r} is {self.kind!r}: give 'person', 'model' or 'crowd', "
-                "or leave it out",
-                field="kind",
-            )
-        for field, text in (("family", self.family), ("source", self.source)):
-            if text is not None and not (is_name(text) and text.strip()):
-                raise InvalidProblem(
-                    f"{field} of worker {self.id!r} is {text!r}: give a printable string of 1 to "
-                    "200 characters that is not blank, or leave it out",
-                    field=field,
-                )
-        name = f"price of worker {self.id!r}"
-        object.__setattr__(self, "price", from_micro(to_micro(self.price, name)))
-        if self.limit is not None:
-            check_whole(self.limit, f"limit of worker {self.id!r}", at_least=1, at_most=UNLIMITED)
-        if self.rating is not None:
-            rating = check_real(self.rating, f"rating of worker {self.id!r}")
-            object.__setattr__(self, "rating", rating)
-            if self.rating_weight is None:
-                object.__setattr__(self, "rating_weight", 1.0)
-        elif self.rating_weight is not None:
-            raise InvalidProblem(
-                f"rating_weight of worker {self.id!r} is given without a rating",
-                field="rating_weight",
-            )
-        if self.rating_weight is not None:
-            name = f"rating_weight of worker {self.id!r}"
-            weight = check_real(self.rating_weight, name)
-            if weight < 0:
-                raise InvalidProblem(f"{name} is {weight!r}: give 0 or more", field="rating_weight")
-            object.__setattr__(self, "rating_weight", weight)
-
-    @property
-    def micro(self) -> int:
-        """Price in micro-units."""
-        return to_micro(self.price, "price")
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, money as a string, what is not set left out."""
-        raw = {
-            "id": self.id,
-            "price": str(self.price),
-            "limit": self.limit,
-            "rating": self.rating,
-            "rating_weight": self.rating_weight,
-            "trusted": self.trusted or None,
-            "kind": self.kind,
-            "family": self.family,
-            "source": self.source,
-        }
-        return {key: value for key, value in raw.items() if value is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One thing to be judged.
-
-    Parameters
-    ----------
-    id : str
-        Unique name.
-    context : str, optional
-        What kind of task it is, for policies that learn who is good at what.
-    payload : JSON value, optional
-        What the worker is shown. askwise passes it on and never looks inside.
-    workers : sequence of str, optional
-        The only workers who may be asked about it; anyone if not given.
-    """
-
-    id: Id
-    context: str | None = None
-    payload: Any = None
-    workers: Annotated[tuple[str, ...] | None, JsonLimits(minItems=1)] = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "id", check_id(self.id, "task id"))
-        if self.context is not None and not isinstance(self.context, str):
-            raise InvalidProblem(
-                f"context of task {self.id!r} is {self.context!r}: give a string", field="context"
-            )
-        if self.workers is not None:
-            names = listed(self.workers, f"workers of task {self.id!r}")
-            if not names:
-                raise InvalidProblem(
-                    f"workers of task {self.id!r} is empty: name those who may be asked, or leave "
-                    "it out",
-                    field="workers",
-                )
-            names = [check_id(name, f"worker of task {self.id!r}") for name in names]
-            check_unique(names, f"worker of task {self.id!r}:")
-            object.__setattr__(self, "workers", tuple(names))
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, what is not set left out."""
-        raw = {
-            "id": self.id,
-            "context": self.context,
-            "payload": self.payload,
-            "workers": None if self.workers is None else list(self.workers),
-        }
-        return {key: value for key, value in raw.items() if value is not None}
+from askwise.core.problem.lists import listed
+from askwise.core.problem.task import Task, as_task, check_named
+from askwise.core.problem.worker import Worker, as_worker
 
 
 @dataclass(frozen=True)
@@ -422,32 +247,6 @@ def make_problem(
     )
 
 
-def check_named(task: Task, known: Container[str]) -> None:
-    """Refuse a task that only workers who are not in the campaign may be asked about."""
-    for name in task.workers or ():
-        if name not in known:
-            raise InvalidProblem(
-                f"task {task.id!r} names worker {name!r}, who is not in the campaign: add them",
-                field="workers",
-            )
-
-
-def listed(value: Any, field: str) -> list[Any]:
-    """Take a list (or another iterable, but no text and no single thing); None is empty.
-
-    Of a data frame of tasks or workers, its rows.
-    """
-    if value is None:
-        return []
-    if is_frame(value):
-        if field not in _COLUMNS:
-            raise InvalidProblem(f"{field} is a data frame: give a list", field=field)
-        return frame_rows(value, field, _COLUMNS[field])
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise InvalidProblem(f"{field} is {value!r}: give a list", field=field)
-    return list(value)
-
-
 def _read_outcome(
     outcome: str | Mapping[str, Any] | None,
 ) -> tuple[tuple[float, float] | None, float]:
@@ -467,17 +266,3 @@ def _read_outcome(
         )
     ends = check_real(low, "low end of outcome"), check_real(high, "high end of outcome")
     return ends, check_real(zero, "zero of outcome")
-
-
-def as_worker(raw: Worker | Mapping[str, Any]) -> Worker:
-    """Take a Worker or a mapping of its fields."""
-    if isinstance(raw, Worker):
-        return raw
-    return Worker(**fields_of(raw, Worker, "worker", ("price",)))
-
-
-def as_task(raw: Task | Mapping[str, Any] | str) -> Task:
-    """Take a Task, a mapping of its fields or just an id."""
-    if isinstance(as_name(raw), str):
-        return Task(raw)  # type: ignore[arg-type]
-    return raw if isinstance(raw, Task) else Task(**fields_of(raw, Task, "task", ()))

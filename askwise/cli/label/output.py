@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
-from askwise.cli.outputs import spoken
+from askwise.cli.progress import spoken
 from askwise.labelling import words
 from askwise.labelling.words import money, money_in
 from askwise.store.errors import without_password
@@ -33,10 +33,13 @@ def show_order(order: LabelOrder, costs: CostForecast) -> None:
         (each.worker, say(each.likely), say(each.most), say(each.everything))
         for each in costs.workers
     ]
-    _print(output.table(("who", ">an answer, about", ">at most", ">all items, about"), rows))
-    print(f"Everything put to everybody would cost about {say(costs.everybody)}.", file=sys.stderr)
+    _print(output.table(("who", ">per answer, about", ">at most", ">all items, about"), rows))
+    print(
+        f"Asking everybody about everything would cost about {say(costs.everybody)}.",
+        file=sys.stderr,
+    )
     if costs.audits:
-        print(f"Up to {say(costs.audits)} is kept for audits.", file=sys.stderr)
+        print(f"Up to {say(costs.audits)} is reserved for audits.", file=sys.stderr)
     if costs.replacements:
         print(
             f"Replacing every label by a trusted answer would cost {say(costs.replacements)}.",
@@ -64,9 +67,11 @@ def show_choice(job: LabelJob) -> None:
 
 def show_pilot(found: PilotReport) -> None:
     """What the pilot has shown of judges."""
-    cut = {"budget": ", as more might cost over a third of the budget"}.get(found.cut or "", "")
-    print(f"Pilot: {len(found.tasks)} items put to every judge{cut}.", file=sys.stderr)
-    columns = ("who", ">answers", ">failed", ">flips", ">an answer", ">agrees", ">right")
+    cut = {"budget": ", because more might cost over a third of the budget"}.get(
+        found.cut or "", ""
+    )
+    print(f"Pilot: {len(found.tasks)} items labelled by every judge{cut}.", file=sys.stderr)
+    columns = ("who", ">answers", ">failed", ">flips", ">per answer", ">agrees", ">right")
     rows = [
         (
             each.id,
@@ -196,7 +201,7 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
         print(found.certificate.statement)
     workers = (*found.judges, *found.people)
     rows = [_row(each, say, found.audits(each.id)) for each in workers]
-    columns = ("who", ">answers", ">failed", ">paid", ">an answer", ">right", "judged by", ">of")
+    columns = ("who", ">answers", ">failed", ">paid", ">per answer", ">right", "judged by", ">of")
     output.show_records(columns, rows)
     print(f"spent {words.bill(found, say)}")
     print(words.more_money(found, say))
