@@ -72,7 +72,8 @@ def features_of(given: Sequence[tuple[Any, Any]], places: Sequence[int], example
             )
         if not np.isfinite(row).all():
             raise InvalidParameter(
-                f"features of task {task!r} have an entry that is no finite number: fill it in or "
+                f"features of task {task!r} have an entry that is not a finite number: fill it in "
+                "or "
                 "take the task out",
                 field="features",
             )

@@ -8,6 +8,7 @@ to keep within its limits, and whether it does was settled by the draw.
 """
 
 from bisect import bisect_right
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -132,13 +133,17 @@ class Climb:
             errors += self.wrong[place]
         return heard, errors
 
-    def wanted(self, most: int = 1) -> list[int]:
-        """The places to audit next; none if nothing more can be certified."""
-        if not self.hopeful():
+    def wanted(self, most: int | None = 1) -> list[int]:
+        """The places to audit next, at most this many; none if nothing more can be certified.
+
+        No more than certify the next set if none finds an error: others might not be needed.
+        """
+        sure = self.fewest_more()
+        if not sure:
             return []
         path = self.path(self.certified)
         found = (place for place in path[self._heard :] if place not in self.wrong)
-        return [place for place, _ in zip(found, range(min(most, self.left)), strict=False)]
+        return list(islice(found, sure if most is None else min(most, sure)))
 
     def _refuted(self, at: int) -> bool:
         """Whether more labels of a set are known to be wrong than the statement allows."""

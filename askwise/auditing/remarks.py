@@ -95,8 +95,8 @@ def _on_labels(ballots: Ballots) -> Iterator[str]:
             yield f"No judge says {name!r}, the label of {number} of people."
     if size > 2 and all(map(_is_number, ballots.label_names)):
         yield (
-            "Labels are numbers, and count as names: who says 4 where 5 is right is as wrong as "
-            "who says 1."
+            "Labels are numbers, and count as names: saying 4 where 5 is right is as wrong as "
+            "saying 1."
         )
     alike: dict[str, list[str]] = {}
     for name in ballots.label_names:

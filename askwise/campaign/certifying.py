@@ -100,9 +100,9 @@ class Block:
         order = np.argsort(-self.drawn.ranks, kind="stable")
         return (int(self.tasks[at]) for at in order[: len(order) - self.climb.size])
 
-    def certificate(self) -> Certificate:
-        """What the audits show."""
-        return certificate_of(self.climb)
+    def certificate(self, *, replaced: bool = False) -> Certificate:
+        """What the audits show, and whether all labels that they do not certify are replaced."""
+        return certificate_of(self.climb, replaced=replaced)
 
 
 class Certification:
@@ -142,8 +142,7 @@ class Certification:
         self, block: Block, ledger: Ledger, available: Array, limit: int
     ) -> Askings | Wait | Done:
         truths = ledger.book.tasks[block.tasks, c.TRUTH]
-        # No more at a time than certify the next set at best: others might not be needed.
-        ahead = block.climb.wanted(block.climb.fewest_more())
+        ahead = block.climb.wanted(None)
         places = [at for at in ahead if truths[at] < 0]
         if places:
             found = self._askings(ledger, available, self._audits(block, places), limit, AUDIT)

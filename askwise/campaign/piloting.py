@@ -209,7 +209,7 @@ def check_piloted(
     price = sum(worker.micro for worker in problem.workers if worker.id in terms.workers)
     if isinstance(rule, KernelRule) and price > rule.limits().cap:
         raise InvalidProblem(
-            f"pilot.workers: together they cost {from_micro(price)} a task, and the stopping "
+            f"pilot.workers: together they cost {from_micro(price)} per task, and the stopping "
             f"rule's cap is {rule.cap}; name fewer or cheaper workers, or raise the cap",
             field="pilot.workers",
         )

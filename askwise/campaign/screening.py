@@ -212,7 +212,8 @@ def check_takes_questions(policy: Policy, what: str) -> None:
     if not isinstance(policy, TakesPilot):
         able = [name for name in policies.names() if issubclass(policies.get(name), TakesPilot)]
         raise InvalidProblem(
-            f"{what} does not go with policy {policy.name!r}, which counts on having chosen every "
+            f"{what} can't be combined with policy {policy.name!r}, which counts on having chosen "
+            "every "
             f"question itself: leave {what} out, or use one of {', '.join(able)}",
             field=what,
         )

@@ -153,20 +153,22 @@ def _store(url: str) -> Finding:
             room = shutil.disk_usage(file.parent).free
             if room < LITTLE_ROOM:
                 detail = f"{', '.join(facts)}; its disk has {room // 2**20} MB left"
-                return Finding("store", shown, "problem", detail, "make room on that disk")
+                return Finding("store", shown, "problem", detail, "free some space on that disk")
         else:
-            facts.append("whether it may be written was not tried")
+            facts.append("write access was not tried")
         return Finding("store", shown, "ok", ", ".join(facts))
     except (AskwiseError, OSError, sqlite3.Error) as error:
-        advice = "give another --store, or set ASKWISE_STORE; or mend what is said here"
+        advice = "give another --store, set ASKWISE_STORE, or fix this problem"
         return Finding("store", shown, "problem", _reason(error), advice)
 
 
 def _missing(shown: str, file: Path) -> Finding:
     if os.access(file.parent, os.W_OK | os.X_OK):
-        return Finding("store", shown, "absent", "not there yet; the first campaign makes it")
+        return Finding("store", shown, "absent", "not there yet; the first campaign creates it")
     detail = f"not there, and {file.parent} can't be written"
-    return Finding("store", shown, "problem", detail, "give a --store in a directory of yours")
+    return Finding(
+        "store", shown, "problem", detail, "give a --store in a directory that you can write to"
+    )
 
 
 def _file_of(url: str) -> Path | None:
@@ -225,7 +227,7 @@ def _compiler() -> Iterator[Finding]:
     if os.access(place, os.W_OK):
         yield Finding("compiler", "cache", "ok", detail)
     else:
-        advice = "set XDG_CACHE_HOME to a directory that you may write"
+        advice = "set XDG_CACHE_HOME to a directory that you can write to"
         yield Finding("compiler", "cache", "problem", f"{detail} can't be written", advice)
     yield _warm_policies()
 

@@ -57,7 +57,9 @@ def demo(
 
 def demo_live(
     port: Port = 8000,
-    speed: float = option(20.0, "N", "How many times faster than people answer."),
+    speed: float = option(
+        20.0, "N", "How many times faster than people the simulated workers answer."
+    ),
     tasks: int = option(120, "N", "Number of messages to sort."),
 ) -> None:
     """Serve a campaign that judges, people and an expert answer while you watch, until Ctrl-C."""

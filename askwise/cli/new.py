@@ -44,9 +44,11 @@ def new(
         None, "ANN,BEN", "People who answer: names, or a table id,price and optionally limit."
     ),
     price: str = option("", "MONEY", "Price of an answer, for people without one."),
-    limit: str = option("", "N", "How many answers a person may give, for people without a limit."),
+    limit: str = option(
+        "", "N", "Maximum number of answers per person, for people without a limit."
+    ),
     judges: Path | None = option(None, "judges.toml", "Models and programs that answer."),
-    budget: str | None = option(None, "MONEY", "The most that is spent."),
+    budget: str | None = option(None, "MONEY", "Maximum to spend."),
     currency: str = option("", "CODE", "Currency of the prices, such as EUR."),
     target_error: float | None = option(
         None, "SHARE", "Share of labels that may be wrong; stops when it is reached."
@@ -60,7 +62,7 @@ def new(
         None, "COLUMN", "Column to show (repeatable); guessed by default."
     ),
     id: str | None = option(None, "COLUMN", "The column of ids."),
-    kind: str | None = option(None, "COLUMN", "Column that says what kind of item it is."),
+    kind: str | None = option(None, "COLUMN", "Column with the kind of each item."),
     truth: str | None = option(None, "COLUMN", "The column that holds the truth of some items."),
     gold: Path | None = option(
         None, "FILE", "Gold questions: a table like FILE with a truth for each item."
@@ -85,7 +87,9 @@ def new(
     ),
     seed: int | None = option(None, "S", "Random seed."),
     name: str | None = option(
-        None, "NAME", "Name of the campaign; by default as in the TOML file, or the table's name."
+        None,
+        "NAME",
+        "Name of the campaign; by default the one in the TOML file, or the table's name.",
     ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,

@@ -58,7 +58,7 @@ Key = Annotated[
     str | None,
     typer.Option(
         metavar="KEY",
-        help="Your own name for this write: a retry with the same key changes nothing.",
+        help="Unique name of this write: a retry with the same key changes nothing.",
     ),
 ]
 Reference = Annotated[

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def replay(
     labels: Path = argument("LABELS", "A table task,worker,label (CSV, JSON Lines, Parquet)."),
     gold: Path = option(..., "FILE", "True labels: a table task,label."),
-    budget: str = option(..., "AMOUNT", "The most that may be spent."),
+    budget: str = option(..., "AMOUNT", "Maximum to spend."),
     policy: str = option(
         "hem",
         "LABEL",
@@ -37,7 +37,10 @@ def replay(
         None, "FILE", "A table worker,price and optionally limit,kind,family, instead of --prices."
     ),
     truths: int = option(
-        0, "N", "Tasks, drawn at random, whose truth is told at the start; they are not measured."
+        0,
+        "N",
+        "Number of tasks, drawn at random, whose truth is told at the start; accuracy is not "
+        "measured on them.",
     ),
     stop: str | None = option(
         None,
@@ -46,10 +49,10 @@ def replay(
         completion=completes("stopping"),
     ),
     duplicates: str = option(
-        "drop", "drop|refuse", "Repeated answers of a worker to the same task."
+        "drop", "drop|refuse", "What to do with repeated answers of a worker to a task."
     ),
-    runs: int = option(10, "N", "Number of runs, each in another order."),
-    window: int = option(1, "N", "Questions that may be open at a time."),
+    runs: int = option(10, "N", "Number of runs, each in a different order."),
+    window: int = option(1, "N", "Number of questions that may be open at a time."),
     seed: Seed = 0,
     out: Path | None = option(
         None, "DIR", "Write replay.json, figure.png, figure.svg and report.html there."

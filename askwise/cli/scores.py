@@ -63,7 +63,7 @@ def scores(
         check_written(path)
     if people is not None and people.absolute() == out.absolute():
         raise InvalidParameter(
-            f"people is {str(people)!r}, as out is: give each a file of its own", field="people"
+            f"people is {str(people)!r}, the same as out: give each its own file", field="people"
         )
     wanted = people is not None
     found = read_export(

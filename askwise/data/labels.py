@@ -167,7 +167,7 @@ def _finished(
         _refuse_repeated(file)
     if kept is not None:
         tasks, workers, labels = tasks[kept], workers[kept], labels[kept]
-        # A label that only a dropped answer gave is no class any more.
+        # A label that only a dropped answer gave is not a class any more.
         used, labels = np.unique(labels, return_inverse=True)
         label_names = tuple(label_names[at] for at in used)
     return LabelTable(
@@ -307,7 +307,7 @@ def read_prices(
     ):
         with placed(found.place(row)):
             if name in made:
-                raise InvalidProblem(f"worker {name!r} is there already", field=column)
+                raise InvalidProblem(f"worker {name!r} appears twice", field=column)
             amount = value_of(text, Decimal, "an amount of money", price, price)
             most = value_of(limit, int, "a whole number", "limit", "limit") if limit else None
             made[name] = Worker(name, amount / per, limit=most)
@@ -336,7 +336,7 @@ def read_recorded_workers(path: str | os.PathLike[str]) -> list[Worker]:
             given = dict(zip(found.cells, values, strict=True))
             name = given.pop("worker")
             if name in made:
-                raise InvalidProblem(f"worker {name!r} is there already", field="worker")
+                raise InvalidProblem(f"worker {name!r} appears twice", field="worker")
             made[name] = worker_of_text({"id": name, **given})
     return list(made.values())
 
@@ -367,7 +367,7 @@ def read_kin(path: str | os.PathLike[str]) -> dict[str, Worker]:
     for row, name in enumerate(found.cells["worker"]):
         with placed(found.place(row)):
             if name in made:
-                raise InvalidProblem(f"worker {name!r} is there already", field="worker")
+                raise InvalidProblem(f"worker {name!r} appears twice", field="worker")
             said = {key: found.cells[key][row] for key in found.cells if key != "worker"}
             made[name] = worker_of_text({"id": name, "price": "0", **said})
     return made
@@ -396,7 +396,7 @@ def read_features(path: str | os.PathLike[str]) -> dict[str, tuple[float, ...]]:
     for row, task in enumerate(found.cells["task"]):
         with placed(found.place(row)):
             if task in made:
-                raise InvalidProblem(f"task {task!r} is there already", field="task")
+                raise InvalidProblem(f"task {task!r} appears twice", field="task")
             made[task] = tuple(_number(found.cells[name][row], name) for name in names)
     return made
 

@@ -34,8 +34,8 @@ class SourceDesk:
         try:
             out = self.source.outage()
         except Exception as error:
-            log.warning("source %r can't say whether it is there: %s", self.source.name, error)
-            return Outage(f"it can't say whether it is there: {error}")
+            log.warning("source %r can't say whether it is available: %s", self.source.name, error)
+            return Outage(f"it can't say whether it is available: {error}")
         rest = self.resting - asyncio.get_running_loop().time()
         if rest <= 0.0 or (out is not None and out.seconds >= rest):
             return out

@@ -147,7 +147,8 @@ class Runner:
             for worker, desk in self._desks.items()
             if (out := desk.outage()) is not None
         }
-        return RunProgress(self._counts, len(self._under_way), outages)
+        # A call that is settled is over, though its task may have a step to go.
+        return RunProgress(self._counts, len(self._calls.unsettled), outages)
 
     async def run(self) -> RunResult:
         """Ask and tell until the campaign is done, waits for others, or the run is stopped.

@@ -95,7 +95,7 @@ def whole(text: str, field: str) -> str:
     wrong = flaw(text)
     if wrong is not None:
         raise errors.unstorable(
-            f"{field} can't be kept, as it has {wrong}: leave it out", field=field
+            f"{field} can't be kept, because it has {wrong}: leave it out", field=field
         )
     return text
 

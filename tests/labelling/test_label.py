@@ -157,7 +157,7 @@ def test_a_job_goes_on_where_it_was_and_pays_nothing_twice(tmp_path: Path) -> No
 def test_a_job_is_not_begun_twice_nor_resumed_with_other_items(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/labels.sqlite"
     label(TEXTS, store=store, **order())
-    with pytest.raises(Conflict, match="begun before") as refused:
+    with pytest.raises(Conflict, match="started before") as refused:
         label(TEXTS, store=store, **order())
     assert refused.value.reason == "campaign_exists"
     with pytest.raises(Conflict, match="other items"):
@@ -169,7 +169,7 @@ def test_a_job_is_not_begun_twice_nor_resumed_with_other_items(tmp_path: Path) -
 def test_a_campaign_that_is_no_job_is_left_alone(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/labels.sqlite"
     Campaign.create(workers=[Worker("a", 1)], outcome="utility", store=store, name="label")
-    with pytest.raises(Conflict, match="no labelling job"):
+    with pytest.raises(Conflict, match="not a labelling job"):
         label(TEXTS, store=store, **order())
 
 

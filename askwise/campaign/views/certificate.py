@@ -1,6 +1,6 @@
 """What audits have shown of a campaign's labels, as a whole and of each task."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, Self, get_args
 
@@ -77,11 +77,9 @@ class CertifiedBlock(Jsonable):
     @classmethod
     def of(cls, block: Block, ledger: Ledger) -> Self:
         """What the audits of a block show."""
-        found, drawn = block.certificate(), block.drawn
+        drawn = block.drawn
         missing = block.missing(ledger) if drawn.escalate else 0
-        if drawn.escalate and not missing:
-            # Whatever audits have shown: all but as many labels as may be wrong are replaced.
-            found = replace(found, outcome="certified")
+        found = block.certificate(replaced=drawn.escalate and not missing)
         words = found.statement
         if missing and found.outcome == "certified":
             words += (

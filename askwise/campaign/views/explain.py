@@ -115,7 +115,7 @@ def explain(
     """Fold the log up to the decision behind an ASKED and choose again."""
     asked = next(iter(store.read(name, seq - 1, seq)), None)
     if asked is None or asked.kind != Kind.ASKED:
-        why = f"is not known: event {seq} of the log is no ASKED"
+        why = f"is not known: event {seq} of the log is not an ASKED event"
         raise unknown_assignment(assignment_id(name, seq), why)
     assert asked.worker is not None
     assert asked.price is not None

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 PATHS = ("items", "judges", "people", "content", "instructions")
 """What is kept of a command as a path, so that it can be resumed from another directory."""
 
+PLACE = ("host", "port")
+"""Where people's pages are."""
+
 FORGOTTEN = ("yes", "resume", "as_json", "pilot_only")
 """What a resumed command is told again."""
 
@@ -51,7 +54,7 @@ def label(
     people: Path | None = option(
         None, "people.csv", "People who answer on a page: a table id,price and optionally limit."
     ),
-    budget: str | None = option(None, "MONEY", "The most that is spent."),
+    budget: str | None = option(None, "MONEY", "Maximum to spend."),
     target_error: float | None = option(
         None, "SHARE", "Share of labels that may be wrong; stops when it is reached."
     ),
@@ -67,7 +70,7 @@ def label(
         completion=completes("policies"),
     ),
     pilot: int | None = option(
-        None, "N", "Items put to every judge first; 30 by default, 0 for none."
+        None, "N", "Items that every judge labels first; 30 by default, 0 for none."
     ),
     pilot_only: bool = switch("--pilot-only", "Stop after the pilot."),
     text: list[str] | None = option(
@@ -88,6 +91,11 @@ def label(
         None, "URL", "Store of the campaign; by default an .sqlite file next to the labels."
     ),
     name: str = option("label", "NAME", "Name of the campaign in the store."),
+    host: str = option(
+        "127.0.0.1",
+        "HOST",
+        "Address for people's pages; this computer's address in a network lets others open them.",
+    ),
     port: int = option(8000, "PORT", "Port for people's pages; 0 takes a free one."),
     seed: int | None = option(None, "S", "Random seed."),
     yes: bool = switch("--yes", "Spend without asking first."),
@@ -116,7 +124,7 @@ def label(
     if resume and budget is not None:
         job.raise_budget()
     with ExitStack() as stack:
-        pages = _served(stack, order, url, job.campaign.name, said["port"])
+        pages = _served(stack, order, url, job.campaign.name, said["host"], said["port"])
         watch = stack.enter_context(shown.watching(quiet=as_json))
         found = job.run(
             watch=watch,
@@ -153,7 +161,9 @@ def _to_resume(said: dict[str, Any], store: str | None) -> str:
     return shlex.join(words)
 
 
-def _served(stack: ExitStack, order: LabelOrder, store: str, campaign: str, port: int) -> bool:
+def _served(
+    stack: ExitStack, order: LabelOrder, store: str, campaign: str, host: str, port: int
+) -> bool:
     """Serve the pages of people, if there are any; tells whether there are."""
     people = order.on_page()
     if not people:
@@ -162,7 +172,8 @@ def _served(stack: ExitStack, order: LabelOrder, store: str, campaign: str, port
         from askwise.cli.label.output import show_pages
         from askwise.labelling.pages import people_pages
 
-        show_pages(stack.enter_context(people_pages(store, campaign, people, port=port)))
+        where = people_pages(store, campaign, people, host=host, port=port)
+        show_pages(stack.enter_context(where))
     return True
 
 
@@ -173,25 +184,27 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
     kept = kept_command(store, name)
     if kept is None:
         raise InvalidParameter(
-            f"there is no job {name!r} to resume here: begin one with askwise label ITEMS, or say "
+            f"there is no job {name!r} to resume here: start one with askwise label ITEMS, or say "
             "where it is with --out or --store",
             field="resume",
         )
     for key, value in _kept(said).items():
-        changeable = key in ("budget", "truth", "out", "report", "store", "name", "port")
+        changeable = key in ("budget", "truth", "out", "report", "store", "name", *PLACE)
         if not changeable and value != _default(key) and value != kept[key]:
             raise InvalidParameter(
-                f"{key} is {value!r}, but the job was begun with {kept[key]!r}: leave it out to "
-                "resume, or begin another with another --out",
+                f"{key} is {value!r}, but the job was started with {kept[key]!r}: leave it out to "
+                "resume, or start another with another --out",
                 field=key,
             )
     budget = said["budget"] if said["budget"] is not None else kept["budget"]
     said_out = said["store"] is None or said["out"] != _default("out")
     where = {"out": said["out"]} if said_out else {}
-    port = said["port"] if said["port"] != _default("port") else kept["port"]
+    place = {
+        key: said[key] if said[key] != _default(key) else kept.get(key, said[key]) for key in PLACE
+    }
     report = said["report"] or kept["report"]
     truth = said["truth"] or kept["truth"]
-    return kept | {"budget": budget, "truth": truth, "report": report, "port": port} | where
+    return kept | {"budget": budget, "truth": truth, "report": report} | place | where
 
 
 def _refuse_overwriting(said: dict[str, Any]) -> None:
@@ -282,7 +295,7 @@ def _begun(
     refuse_begun(store, name)
     if Path(said["out"]).exists():
         raise InvalidParameter(
-            f"{said['out']} is there already: give another --out, or move it", field="out"
+            f"{said['out']} exists already: give another --out, or move it", field="out"
         )
     costs = forecast(order)
     if not quiet:

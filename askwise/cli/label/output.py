@@ -33,10 +33,13 @@ def show_order(order: LabelOrder, costs: CostForecast) -> None:
         (each.worker, say(each.likely), say(each.most), say(each.everything))
         for each in costs.workers
     ]
-    _print(output.table(("who", ">an answer, about", ">at most", ">all items, about"), rows))
-    print(f"Everything put to everybody would cost about {say(costs.everybody)}.", file=sys.stderr)
+    _print(output.table(("who", ">per answer, about", ">at most", ">all items, about"), rows))
+    print(
+        f"Asking everybody about everything would cost about {say(costs.everybody)}.",
+        file=sys.stderr,
+    )
     if costs.audits:
-        print(f"Up to {say(costs.audits)} is kept for audits.", file=sys.stderr)
+        print(f"Up to {say(costs.audits)} is reserved for audits.", file=sys.stderr)
     if costs.replacements:
         print(
             f"Replacing every label by a trusted answer would cost {say(costs.replacements)}.",
@@ -64,9 +67,11 @@ def show_choice(job: LabelJob) -> None:
 
 def show_pilot(found: PilotReport) -> None:
     """What the pilot has shown of judges."""
-    cut = {"budget": ", as more might cost over a third of the budget"}.get(found.cut or "", "")
-    print(f"Pilot: {len(found.tasks)} items put to every judge{cut}.", file=sys.stderr)
-    columns = ("who", ">answers", ">failed", ">flips", ">an answer", ">agrees", ">right")
+    cut = {"budget": ", because more might cost over a third of the budget"}.get(
+        found.cut or "", ""
+    )
+    print(f"Pilot: {len(found.tasks)} items labelled by every judge{cut}.", file=sys.stderr)
+    columns = ("who", ">answers", ">failed", ">flips", ">per answer", ">agrees", ">right")
     rows = [
         (
             each.id,
@@ -100,9 +105,17 @@ def _span(found: Interval | None) -> str:
 
 def show_pages(pages: PeoplePages) -> None:
     """The links of people."""
+    from askwise.service.settings import works_here_only
+
     print("People answer here; each link is one person's own:", file=sys.stderr)
     for person, link in pages.links.items():
         print(f"  {person}  {link}", file=sys.stderr)
+    if works_here_only(pages.dashboard):
+        print(
+            "They work on this computer only; for other people give --host with its address in "
+            "their network.",
+            file=sys.stderr,
+        )
     key = pages.owner or "the owner's key, which was printed the first time"
     print(f"Dashboard: {pages.dashboard} (sign in with {key})", file=sys.stderr)
 
@@ -188,7 +201,7 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
         print(found.certificate.statement)
     workers = (*found.judges, *found.people)
     rows = [_row(each, say, found.audits(each.id)) for each in workers]
-    columns = ("who", ">answers", ">failed", ">paid", ">an answer", ">right", "judged by", ">of")
+    columns = ("who", ">answers", ">failed", ">paid", ">per answer", ">right", "judged by", ">of")
     output.show_records(columns, rows)
     print(f"spent {words.bill(found, say)}")
     print(words.more_money(found, say))

@@ -176,7 +176,8 @@ def _auditor(staff: tuple[Worker, ...], by: str | None, wanted: bool) -> Worker 
         named = next((each for each in staff if each.id == by), None)
         if named is None or not named.trusted:
             raise InvalidParameter(
-                f"by is {by!r}, {'whom nobody trusts' if named else 'who is no worker'}: name one "
+                f"by is {by!r}, {'who is not trusted' if named else 'who is not a worker'}: name "
+                "one "
                 "whose column trusted says yes",
                 field="by",
             )

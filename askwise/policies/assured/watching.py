@@ -89,7 +89,14 @@ def lowered(target: Target, slack: float) -> Target:
     alpha = max(target.alpha - slack, min(target.alpha, NEXT_TO_NONE))
     demand = math.log(1.0 / alpha) / target.epsilon
     return Target(
-        target.code, alpha, target.epsilon, target.ties, target.solver, demand, target.work
+        target.code,
+        alpha,
+        target.epsilon,
+        target.ties,
+        target.solver,
+        demand,
+        target.work,
+        target.folded,
     )
 
 
@@ -122,6 +129,7 @@ def widened(state: State, params: Params) -> Params:
         params.slack,
         params.audits,
         params.alarm,
+        params.pulls,
     )
 
 

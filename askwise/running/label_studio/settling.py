@@ -61,7 +61,9 @@ class Settler:
             for each in place.submissions:
                 worker = None if each.user is None else worker_of.get(each.user)
                 if worker is None:
-                    self._pass_over(each, place.task, None, "stranger", "nobody of the campaign")
+                    self._pass_over(
+                        each, place.task, None, "stranger", "not a worker of the campaign"
+                    )
                     continue
                 other = found.get((place.task, worker))
                 if other is None or _rank(other) < _rank(each):
@@ -98,7 +100,7 @@ class Settler:
         waits = handed is None or handed.state in ("out", "expired")
         if waits and value is not None and self.origins.is_used(each.id):
             # Each annotation is paid once, whatever becomes of workers, accounts and questions.
-            detail = "it is the answer to another question already"
+            detail = "it is already the answer to another question"
             self._pass_over(each, task, worker, "annotation_used", detail)
             return False
         try:
@@ -211,12 +213,12 @@ class Settler:
                 handed.assignment.task or "",
                 handed.assignment.worker,
                 "changed_by_hand",
-                "the answer was changed in the campaign since, and that stays",
+                "the answer has since been changed in the campaign, and that change stays",
             )
             return False
         self._hold()
         if value is None:
-            why = "skipped" if each.skipped else "changed to what is no answer"
+            why = "skipped" if each.skipped else "changed to something that is not an answer"
             self._campaign.withdraw(id, f"{why} in Label Studio", by=BY)
             self._counts.count("withdrawn")
         else:

@@ -41,6 +41,11 @@ but not for longer than this.
 SLOW = 0.3
 """What took longer than this many seconds is computed in the background."""
 
+LATE = 5.0
+"""Numbers that lack events and are older than this many seconds are said to be: they may be of the
+last time that somebody looked.
+"""
+
 MOST_WATCHED = 64
 """Campaigns whose overview is kept; the one not looked at for longest goes."""
 
@@ -77,6 +82,8 @@ class Facts:
     """What takes a walk over all tasks and answers, at the event ``seq``."""
 
     seq: int
+    time: float
+    """When it was worked out."""
     answers: list[views.Answer]
     workers: list[views.WorkerSummary]
     outcomes: views.Outcomes
@@ -438,6 +445,7 @@ def _facts(state: CampaignState, kept: views.KeptAnswers, paces: views.Paces) ->
     ledger, workers = state.ledger, views.workers(state, answers, paces)
     return Facts(
         seq=state.seq,
+        time=time.time(),
         answers=answers,
         workers=workers,
         outcomes=views.outcomes(answers),

@@ -300,7 +300,7 @@ class WorkerVisit:
         if self.problem.options:
             return "That is not one of the answers: choose one of these."
         low, high = self.problem.range
-        return f"That is no number from {low:g} to {high:g}: give one."
+        return f"That is not a number from {low:g} to {high:g}: give one."
 
     def _value(self, sent: str) -> str | float:
         """What they sent, as the campaign takes it: an option, or a number."""

@@ -29,8 +29,8 @@ from askwise.policies import policies
         ("ccb-s", {"error": "majority(ties=x)"}, r"error is 'majority\(ties=x\)': ties is 'x'"),
         ("ccb-ns", {"miss": 0}, "miss is 0: give an amount of money above 0"),
         ("ccb-ns", {"miss": math.inf}, "miss is inf: give an amount of money above 0"),
-        ("ccb-se", {"error": "majority"}, "error is 'majority': policy 'ccb-se' eliminates"),
-        ("ccb-se", {"solver": "exact"}, "solver is 'exact': policy 'ccb-se' .* give 'greedy'"),
+        ("multiple-pull-ucb", {"pulls": 0}, "pulls is 0: give a whole number from 1"),
+        ("multiple-pull-ucb", {"solver": "exact"}, "solver is 'exact': leave it out, as policy"),
         ("epsilon-t-greedy", {"explore": -1}, "explore is -1: give a number of 0 or more"),
         ("ccb-fixed", {"rounds": -1}, "rounds is -1: give a whole number from 0"),
         (
