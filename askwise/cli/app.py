@@ -91,7 +91,7 @@ TAKE_MINUS = ("bid", "bonus", "set-label", "tell", "top-up", "truth")
 def askwise(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", metavar="", help="Print the version.", is_eager=True)
+        bool, typer.Option("--version", help="Print the version.", is_eager=True)
     ] = False,
 ) -> None:
     """Decide whom to ask, what to pay and when to stop."""

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.helping import PlainHelp
 from askwise.core.errors import AskwiseError
 from askwise.core.reasons import Reason
 
@@ -25,7 +26,7 @@ class Trouble(NamedTuple):
     field: str | None
 
 
-class Frame(TyperGroup):
+class Frame(PlainHelp, TyperGroup):
     """The root command: runs a command and tells what went wrong, without a traceback."""
 
     def main(  # type: ignore[override]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from askwise.cli.examples import examples_of
 
@@ -74,11 +74,11 @@ def explain(app: typer.Typer, path: tuple[str, ...] = ()) -> tuple[str, ...]:
         assert found is not None, f"askwise {' '.join((*path, name))} has no examples"
         each.epilog = _epilog(found.lines)
         first.append(found.lines[0])
-        if not path and name in GROUPS:
-            each.cls = _grouped(GROUPS[name])
+        each.cls = _grouped({} if path else GROUPS.get(name, {}))
     for group in app.registered_groups:
         assert group.typer_instance is not None
         assert group.name
+        group.cls = _Group
         group.epilog = _epilog(explain(group.typer_instance, (*path, group.name)))
     begins = app.registered_callback
     own = None if begins is None else examples_of(begins.callback)
@@ -97,11 +97,27 @@ def examples_in(epilog: str) -> list[str]:
     return epilog.split("\n\n")[1:]
 
 
+class PlainHelp:
+    """A command whose help does not say of a switch, such as ``--help``, that it takes a value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All arguments and options, those too that Typer adds."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for each in found:
+            if getattr(each, "is_flag", False):
+                each.metavar = ""  # else it would be <bool>
+        return found
+
+
+class _Group(PlainHelp, TyperGroup):
+    """A group of commands."""
+
+
 def _grouped(groups: Groups) -> type[TyperCommand]:
     """The class of a command whose options stand below these headings."""
     panels = {name: panel for panel, names in groups.items() for name in names}
 
-    class Grouped(TyperCommand):
+    class Grouped(PlainHelp, TyperCommand):
         def __init__(self, *words: Any, **settings: Any) -> None:
             super().__init__(*words, **settings)
             for each in self.params:

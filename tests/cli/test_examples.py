@@ -102,6 +102,11 @@ def test_examples_are_in_the_help_and_their_words_are_taken(path: str) -> None:
         TREE[named].make_context(named, list(rest))
 
 
+@pytest.mark.parametrize("words", ["--help", "keys --help", "keys list -h", "ask -h"])
+def test_no_help_says_that_a_switch_takes_a_value(words: str) -> None:
+    assert "bool" not in in_this_process(*words.split()).stdout
+
+
 def test_what_stands_below_a_heading_of_its_own_is_an_option_of_the_command() -> None:
     for path, groups in GROUPS.items():
         options = {each.name for each in TREE[path].params if each.param_type_name == "option"}
