@@ -58,7 +58,7 @@ def read_skills(given: object) -> Skills:
     count = len(skill_names(found))
     if count > MOST_SKILLS:
         raise InvalidParameter(
-            f"skills names {count} skills: give {MOST_SKILLS} at the most", field="skills"
+            f"skills names {count} skills: give {MOST_SKILLS} at most", field="skills"
         )
     return found
 
