@@ -29,11 +29,12 @@ class HemAggregator(Iterative, Partitioned):
     Parameters
     ----------
     max_iterations : int
-        The most rounds of EM. With contexts it runs twice, this many rounds at most each time.
+        Maximum number of EM rounds. With contexts EM runs twice, for at most this many rounds each
+        time.
     tolerance : float
-        It stops when no probability changes by more.
+        It stops when no probability changes by more than this.
     temper : float, optional
-        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 treats them as
         independent.
 
     Assumes that answers are independent given the truth, and that most workers are right more

@@ -35,7 +35,7 @@ COLUMNS = {
 
 def ask(
     name: Name,
-    limit: int = option(1, "N", "The most assignments to hand out."),
+    limit: int = option(1, "N", "Maximum number of assignments to hand out."),
     workers: list[str] | None = option(
         None, "ID", "Who is available (repeatable); everyone who joined by default.", "--worker"
     ),
@@ -53,8 +53,8 @@ def ask(
         print(f"{raw['status']}: {raw.get('what') or raw.get('why')}")
         if raw.get("why") == "agreement" and output.for_people():
             print(
-                "Sure enough by agreement alone: no truths were told, so this is no probability. "
-                f"`askwise status {name}` says which truths would make it one."
+                "Sure enough by agreement alone: no truths were told, so this is not a "
+                f"probability. `askwise status {name}` says which truths would make it one."
             )
     if raw["status"] != "batch":
         raise typer.Exit(ExitCode.WAIT if raw["status"] == "wait" else ExitCode.DONE)
@@ -63,7 +63,7 @@ def ask(
 def assignments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show open assignments: handed out, neither answered nor released."""
     found = open_campaign(store, name).assignments()
-    output.show_objects(found, as_json, COLUMNS, nothing="nothing is out")
+    output.show_objects(found, as_json, COLUMNS, nothing="no open assignments")
 
 
 @change
@@ -165,7 +165,7 @@ def truth(
 def flag(
     assignment: AssignmentId, why: str = argument("WHY", "Why the task can't be answered.")
 ) -> None:
-    """Say that a task can't be answered; its worker is not asked about it again."""
+    """Report that a task can't be answered; its worker is not asked about it again."""
 
 
 @change
@@ -189,7 +189,9 @@ def set_label(
     value: str = argument("VALUE", "An option's name, or a number."),
     by: str | None = option(None, "NAME", "Who decides; your name on this machine by default."),
     why: str | None = option(None, "TEXT", "The reason, in up to 2,000 characters."),
-    truth: bool = switch("--truth", "It is also the truth of the task: policies learn from it."),
+    truth: bool = switch(
+        "--truth", "The label is also the truth of the task: policies learn from it."
+    ),
 ) -> str:
     """Set the label of a task by hand; it wins over answers, and can be set again."""
     campaign.set_label(task, _answer(campaign, value), by=signed(by), why=why, truth=truth, key=key)
@@ -228,7 +230,7 @@ def _chances(given: list[str]) -> dict[str, float]:
 
 
 def _answer(campaign: Campaign, text: str) -> str | float:
-    """Text as the campaign takes it; what is no number is left to the campaign to refuse."""
+    """Text as the campaign takes it; the campaign refuses what is not a number."""
     if "options" in campaign.spec:
         return text
     try:

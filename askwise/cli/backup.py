@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from askwise.cli import output
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, switch
-from askwise.cli.outputs import narrated, progress
+from askwise.cli.progress import narrated, progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def backup(
 ) -> None:
     """Copy all campaigns and records to one file, while they are in use.
 
-    Snapshots are left out: they only save time, and are made again.
+    Snapshots are left out: they only save time, and are made again when needed.
     """
     from time import time
 
@@ -68,8 +68,9 @@ def restore(
     """Fill an empty store from a backup, completely or not at all.
 
     The file is checked before anything is written, and each campaign's log is folded before it is
-    kept. It may be of another kind of store: this is also the way from SQLite to PostgreSQL and
-    back. A file that archive wrote brings its one campaign back; the store need not be empty.
+    kept. The backup may come from another kind of store, so this also moves campaigns from SQLite
+    to PostgreSQL and back. A file that archive wrote brings back its one campaign; the store need
+    not be empty then.
     """
     leave_compiler_out()
     if file != STREAM and _is_archive(Path(file)):
@@ -114,9 +115,12 @@ def _say(file: str, counts: Counts, *, as_json: bool) -> None:
     found: dict[str, Any] = {"file": file, **counts.to_json()}
     if as_json:
         output.show_json(found)
-    else:
+    elif output.for_people():
         columns = ("file", *(f">{name}" for name in counts.to_json()))
         output.show_records(columns, [tuple(found.values())])
+    else:
+        for fact in found.items():
+            output.line(*fact)
 
 
 @contextmanager

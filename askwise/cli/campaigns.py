@@ -118,7 +118,7 @@ def bid(
 
 
 @verb("{amount} added to the budget")
-def top_up(amount: str = argument("AMOUNT", "How much money to add.")) -> None:
+def top_up(amount: str = argument("AMOUNT", "Amount to add.")) -> None:
     """Add money to the budget."""
 
 
@@ -139,7 +139,7 @@ def stop() -> None:
 
 @verb("{task} is closed")
 def close(task: str = argument("TASK", "The task.")) -> None:
-    """Ask no more about a task."""
+    """Ask nothing more about a task."""
 
 
 def _fields(text: str, kind: str) -> dict[str, str]:

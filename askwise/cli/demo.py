@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from askwise.cli import output
+from askwise.cli.extras import extra, need
 from askwise.cli.options import Port, option
-from askwise.cli.outputs import extra, need, spoken
+from askwise.cli.progress import spoken
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
 
 
-class Shown(StrEnum):
+class DemoKind(StrEnum):
     """What there is to see."""
 
     labels = "labels"
@@ -22,12 +23,12 @@ class Shown(StrEnum):
 
 def demo(
     what: Annotated[
-        Shown,
+        DemoKind,
         typer.Argument(
             help="labels: messages labelled by model judges, people and an expert, and certified. "
             "market: six policies spend a budget on freelancers of unknown quality."
         ),
-    ] = Shown.labels,
+    ] = DemoKind.labels,
     out: Path = option(Path("demo-out"), "DIR", "Write the files here."),
     seed: int | None = option(None, "S", "Random seed of the messages; 1 by default."),
 ) -> None:
@@ -36,7 +37,7 @@ def demo(
         whole(seed, "seed", least=0, most=2**31 - 1)
     need("lab")
     with extra("judges"):
-        if what == Shown.market:
+        if what == DemoKind.market:
             if seed is not None:
                 raise InvalidParameter(
                     "seed draws the messages of the labelling demo: leave it out of market",
@@ -56,7 +57,9 @@ def demo(
 
 def demo_live(
     port: Port = 8000,
-    speed: float = option(20.0, "N", "How many times faster than people answer."),
+    speed: float = option(
+        20.0, "N", "How many times faster than people the simulated workers answer."
+    ),
     tasks: int = option(120, "N", "Number of messages to sort."),
 ) -> None:
     """Serve a campaign that judges, people and an expert answer while you watch, until Ctrl-C."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from askwise.cli import output
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, option
-from askwise.cli.outputs import narrated
+from askwise.cli.progress import narrated
 
 
 def export(

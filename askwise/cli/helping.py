@@ -21,7 +21,7 @@ _FILES = "What is written"
 GROUPS: dict[str, Groups] = {
     "label": {
         _TASKS: ("question", "options", "content", "instructions"),
-        _WORKERS: ("judges", "people", "policy", "port"),
+        _WORKERS: ("judges", "people", "policy", "host", "port"),
         _END: (
             *("budget", "target_error", "certify", "by", "escalate", "pilot", "pilot_only", "yes"),
             "resume",

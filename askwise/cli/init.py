@@ -27,7 +27,7 @@ def init(
     for name in (QUESTION, JUDGES, PEOPLE):
         if (directory / name).exists():
             raise Conflict(
-                f"{directory / name} is there already: move it, or choose another --dir",
+                f"{directory / name} exists already: move it, or choose another --dir",
                 field="dir",
             )
     items = _ask("File of items to label (CSV, JSON Lines, Parquet)", check=_readable_items)

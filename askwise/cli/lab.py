@@ -13,9 +13,11 @@ import typer
 from askwise.cli import output
 from askwise.cli.completing import completes
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out
-from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, cores, extra, progress, settings_of, workshop
+from askwise.cli.options import AsJson, Seed, argument, cores, option, settings_of
+from askwise.cli.progress import progress
+from askwise.cli.reports import command_line, written_together
 
 if TYPE_CHECKING:
     from askwise.lab.experiment import Experiment
@@ -100,7 +102,7 @@ def run_experiment(
         from askwise.lab import runner
         from askwise.lab.experiment import with_settings
     experiment = with_settings(name, chosen)
-    with extra(), workshop(out / name) as place, progress(quiet=as_json) as tell:
+    with extra(), written_together(out / name) as place, progress(quiet=as_json) as tell:
         results = runner.run(
             experiment,
             reps=reps,

@@ -1,9 +1,12 @@
 """Arguments and options: how a command declares them, and those that several commands take."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
+
+from askwise.core.errors import InvalidParameter
 
 DEFAULT_STORE = "sqlite:///askwise.sqlite"
 
@@ -55,7 +58,7 @@ Key = Annotated[
     str | None,
     typer.Option(
         metavar="KEY",
-        help="Your own name for this write: a retry with the same key changes nothing.",
+        help="Unique name of this write: a retry with the same key changes nothing.",
     ),
 ]
 Reference = Annotated[
@@ -65,3 +68,21 @@ Reference = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, for programs.")]
 Seed = Annotated[int, typer.Option(metavar="S", help="Random seed.")]
 Port = Annotated[int, typer.Option(metavar="PORT", help="Port to listen on; 0 takes a free one.")]
+
+
+def settings_of(given: Sequence[str] | None) -> dict[str, str]:
+    """Read what ``--set KEY=VALUE`` says."""
+    chosen = {}
+    for each in given or ():
+        key, equals, value = each.partition("=")
+        if not equals or not key.strip():
+            raise InvalidParameter(f"set is {each!r}: give KEY=VALUE", field="set")
+        chosen[key.strip()] = value
+    return chosen
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -41,7 +41,7 @@ def payouts(
     name: Name,
     due: bool = switch("--due", "Show what to pay now instead."),
     out: str | None = option(
-        None, "FILE", "Write what to pay now to a file: .csv, .tsv, .jsonl or .parquet."
+        None, "FILE", "Write what to pay now to this file: .csv, .tsv, .jsonl or .parquet."
     ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
@@ -64,7 +64,7 @@ def payouts(
         columns = {"paid on": "on", "worker": "worker", ">amount": "amount"}
         columns |= {"currency": "currency", "reference": "reference", "by": "by"}
         found = campaign.payouts()
-        output.show_objects(found, as_json, columns, nothing="nobody was paid yet")
+        output.show_objects(found, as_json, columns, nothing="nobody has been paid yet")
 
 
 _By = option(None, "NAME", "Who recorded it; your name on this machine by default.")
@@ -107,7 +107,7 @@ def bonus(
     campaign: Campaign,
     key: str | None,
     worker: str = argument("WORKER", "The worker."),
-    amount: str = argument("AMOUNT", "How much; it must be left in the budget."),
+    amount: str = argument("AMOUNT", "Amount; the budget must have this much left."),
     why: str = argument("WHY", "The reason, in up to 2,000 characters; the worker reads it."),
     by: str | None = option(None, "NAME", "Who gives it; your name on this machine by default."),
 ) -> str:
@@ -130,7 +130,7 @@ def _amounts(path: str) -> dict[str, str]:
         zip(found.cells["worker"], found.cells["owed"], strict=True)
     ):
         if worker in amounts:
-            message = f"{found.place(row)}: worker {worker!r} is there already"
+            message = f"{found.place(row)}: worker {worker!r} appears twice"
             raise InvalidProblem(message, field="worker")
         amounts[worker] = owed
     return amounts

@@ -48,7 +48,7 @@ def _show(found: PilotReport) -> None:
         facts.append(("worth", f"{found.n_eff:.1f} workers who err independently"))
     facts += [("family", _about(each)) for each in found.families if each.suspicious]
     output.show(output.grid(facts))
-    columns = ["worker", ">answers", ">failed", ">flips", ">waiting", ">cost an answer"]
+    columns = ["worker", ">answers", ">failed", ">flips", ">waiting", ">cost per answer"]
     columns += [">largest cost", "agrees with others", "right", ">of truths"]
     rows = [
         [
@@ -63,6 +63,7 @@ def _show(found: PilotReport) -> None:
 
 def _about(family: FamilyAgreement) -> str:
     return (
-        f"{', '.join(family.workers)} ({family.family}) agree on {family.within:.0%} of tasks, and "
-        f"on {family.across:.0%} with others: count them for less than as many others"
+        f"{', '.join(family.workers)} ({family.family}) agree with each other on "
+        f"{family.within:.0%} of tasks, and with others on {family.across:.0%}: count them for "
+        "less than the same number of others"
     )

@@ -155,7 +155,7 @@ def judges(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
     elif output.for_people():
         worth = "not known" if panel is None else f"{panel.value:.1f} that err independently"
         output.show(output.grid([("judges", len(found.judges)), ("worth", worth)]))
-        columns = ["judge", "family", ">answers", ">failed", ">cost an answer"]
+        columns = ["judge", "family", ">answers", ">failed", ">cost per answer"]
         rows = [
             [each.id, each.family, each.answers, each.failed, each.cost_an_answer,
              percents(each.with_people), percents(each.accuracy), each.truths]

@@ -63,7 +63,7 @@ def scores(
         check_written(path)
     if people is not None and people.absolute() == out.absolute():
         raise InvalidParameter(
-            f"people is {str(people)!r}, as out is: give each a file of its own", field="people"
+            f"people is {str(people)!r}, the same as out: give each its own file", field="people"
         )
     wanted = people is not None
     found = read_export(
@@ -118,7 +118,7 @@ def read_export(
 
 
 def _print_lines(found: ScoreTables) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     output.line("verdicts", len(found.verdicts["task"]))
     output.line("people", len(found.people["task"]))
     for name in found.metrics:

@@ -225,7 +225,7 @@ def _show_status(found: Status, content: Content | None) -> None:
         ("answers", f"{found.answers}, and {found.pending} pending, after {decisions}"),
     ]
     if found.failures:
-        facts.append(("failures", f"{found.failures} calls brought no answer"))
+        facts.append(("failures", f"{found.failures} calls gave no answer"))
     if found.unbooked:
         facts.append(("unbooked", f"{found.unbooked} that calls cost beyond the budget"))
     facts.append(("workers", found.workers))
@@ -256,7 +256,7 @@ def _reason(need: NeedsGold) -> str:
         return f"drawn at random to be audited, and waited for: askwise truth for {tasks}"
     more = ", then the next that are named here" if need.count > len(need.tasks) else ""
     return (
-        f"confidences{where} rest on agreement alone, which is no probability: the truths of "
+        f"confidences{where} rest on agreement alone, which is not a probability: the truths of "
         f"{need.count} tasks drawn at random would make it one; askwise truth for {tasks}{more}"
     )
 

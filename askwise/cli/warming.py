@@ -29,7 +29,7 @@ def policy_part(label: str) -> Part:
     policy = policies.make(from_label(label))
     if not scenes_for(policy):
         raise InvalidParameter(
-            f"policy {policy.name!r} takes part in no live campaign as it is: give its parameters, "
+            f"policy {policy.name!r} can't run in a live campaign without parameters: give them, "
             f"as in '{policy.name}(KEY=VALUE)'",
             field="policy",
         )

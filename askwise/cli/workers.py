@@ -26,8 +26,8 @@ def workers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
         ">out": "out",
         ">price": "price",
         ">paid": "paid",
-        ">seconds an answer": _seconds,
-        ">pay an hour": "pay_an_hour",
+        ">seconds per answer": _seconds,
+        ">pay per hour": "pay_an_hour",
     }
     output.show_objects(found, as_json, columns)
 

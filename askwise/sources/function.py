@@ -108,7 +108,7 @@ class Function(FixedPrice):
                 field="call",
             ) from None
         if not callable(found):
-            raise InvalidParameter(f"call is {self.call!r}, which is no function", field="call")
+            raise InvalidParameter(f"call is {self.call!r}, which is not a function", field="call")
         function: Callable[[Question], Any] = found
         return function
 

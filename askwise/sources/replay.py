@@ -69,7 +69,7 @@ class Recorded(FixedPrice):
                 micro = to_micro(cost, f"cost in {table.place(row)}") if cost else price
                 if micro > price:
                     raise InvalidProblem(
-                        f"{table.place(row)}: cost is {cost}: the price, {self.price}, is the most",
+                        f"{table.place(row)}: cost is {cost}: give at most the price, {self.price}",
                         field="cost",
                     )
                 found.setdefault((task, worker), []).append((label, micro))

@@ -52,7 +52,7 @@ class Bernstein(SingleCrowdRule):
     Parameters
     ----------
     delta : float
-        The probability of an error at which to stop.
+        Probability of an error at which to stop.
     horizon, cap
         As in ``gap``.
 

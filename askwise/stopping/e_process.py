@@ -170,15 +170,15 @@ class EProcess(SingleCrowdRule):
     Parameters
     ----------
     delta : float
-        The error that is kept.
+        Largest probability of an error.
     ties : bool
-        Whether ties are covered too: where several options are equally right, it stops at all with
-        probability at most delta. It then stops for an option whose bet against every rival has
-        reached n / delta. (Of each option, one of these bets is against one of the best: each of n
-        bets gets so far with probability at most delta / n.) With two options that takes 10 to 30%
-        more answers.
+        Whether the promise covers ties too: where several options are equally right, the
+        probability that it stops at all is at most delta. It then stops for an option when its bet
+        against every rival has reached n / delta. (Of each option, one of these bets is against one
+        of the best: each of n bets gets that far with probability at most delta / n.) With two
+        options this takes 10 to 30% more answers.
     horizon, cap
-        As in ``gap``; a question that ends there is marked, and not counted by the guarantee.
+        As in ``gap``; a question that ends there is marked, and the guarantee does not cover it.
 
     Assumes that no crowd, given all that came before, prefers a wrong option to the right one.
     Nothing else: qualities may differ and drift, crowds may be asked in any order, answers

@@ -48,7 +48,7 @@ class JointGlr(KernelRule):
     Parameters
     ----------
     beta : float
-        How much larger; in natural logarithms of a likelihood ratio. About log(1 / error).
+        How much larger, in natural logarithms of a likelihood ratio: about log(1 / error).
     horizon, cap
         As in ``gap``.
 

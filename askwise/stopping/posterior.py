@@ -113,15 +113,15 @@ class Posterior(SingleCrowdRule):
     Parameters
     ----------
     error : float
-        The posterior probability of an error at which to stop.
+        Posterior probability of an error at which to stop.
     accuracy : mapping of worker to a number or a range of two, optional
-        How often workers are right, or from where to where that varies evenly, from question to
-        question: ``{"panel": [0.65, 0.95], "vendor": 0.8}``. Of those not named, and of those who
-        join later, anything between chance and one is believed.
+        How often workers are right, or the range over which that varies evenly from question to
+        question: ``{"panel": [0.65, 0.95], "vendor": 0.8}``. Workers who are not named, or join
+        later, may be anywhere between chance and one.
     kinds : sequence of mappings, optional
         Kinds of questions that are harder for several workers at once, each with its ``share`` of
-        all and the ``accuracy`` of those who differ on it. Of which kind a question is, is not
-        known beforehand.
+        all questions and the ``accuracy`` of the workers who differ on it. The kind of a question
+        is not known beforehand.
     horizon, cap
         As in ``gap``.
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from askwise import Campaign
-from askwise.cli import outputs
+from askwise.cli import progress
 from askwise.cli.examples import EXAMPLES
 from askwise.cli.helping import GROUPS
 from tests.auditing.tables import noisy
@@ -234,7 +234,7 @@ def test_what_may_take_long_says_in_a_pipe_what_it_is_doing(
     def speaker(every: float) -> Iterator[Callable[[str], None]]:
         yield said.append
 
-    monkeypatch.setattr(outputs, "_speaker", speaker)
+    monkeypatch.setattr(progress, "_speaker", speaker)
     words = shlex.split(EXAMPLES[path][-1])[1:]
     _done(*words)
     assert said

@@ -225,7 +225,7 @@ def test_on_a_terminal_nothing_to_list_is_said(shop: str, workplace: Path) -> No
         0,
         "no campaigns in sqlite:///none.sqlite; make one with: askwise new FILE\n",
     )
-    assert on_terminal("assignments", shop) == (0, "nothing is out\n")
+    assert on_terminal("assignments", shop) == (0, "no open assignments\n")
 
 
 def test_on_a_terminal_the_lab_shows_its_progress_and_results(workplace: Path) -> None:

@@ -88,7 +88,7 @@ def _new_folder(target: Path) -> Iterator[Path]:
     """A folder to write in, which takes the target's place at the end."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidParameter(
-            f"{target} is there already and is not empty: give a new folder", field="to"
+            f"{target} exists already and is not empty: give a new folder", field="to"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))

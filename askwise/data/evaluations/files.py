@@ -85,5 +85,5 @@ def _table_ending(path: Path) -> str:
 
 
 def refuse_other_format(path: Path, tool: str, wanted: str) -> InvalidProblem:
-    """The error for a file that is no export of the tool."""
-    return InvalidProblem(f"{path} is no export of {tool}: give {wanted}", field="file")
+    """The error for a file that is not an export of the tool."""
+    return InvalidProblem(f"{path} is not an export of {tool}: give {wanted}", field="file")

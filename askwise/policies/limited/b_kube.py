@@ -205,18 +205,19 @@ class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
     ----------
     inference : "majority", "weighted-majority", "map" or a table
         How answers are weighed: f(l, l') is what the answer l' contributes to the label l. All
-        alike; by the worker's lead over chance; by their log-odds; or as a table says (a row for
-        each label l, numbers from 0 to 1). For a table a worker override ``inference_of``.
+        count the same; by the worker's lead over chance; by the worker's log-odds; or as a table
+        says (a row for each label l, numbers from 0 to 1). For one table per worker override
+        ``inference_of``.
     label_prior : sequence of float, optional
-        With ``map``: how likely each label is beforehand, in the order of the options; equally
-        without it.
+        With ``map``: the prior probability of each label, in the order of the options; equal by
+        default.
     bonus : float
         Factor of the confidence term (1 in the paper; .25 erred less in every cell of
         ``limited-labels``).
     by_context : bool
         Learn each worker's accuracy in every context separately; tasks without a context share
-        one. Everyone is then tried once in each, and a plan takes the money left as if it all
-        went into the context of the task in hand.
+        one. Everyone is then tried once in each, and a plan treats the money left as if all of it
+        went into the context of the current task.
     skills : mapping of context to skills, optional
         Learn each worker's accuracy in skills, of which tasks need one or several by their context:
         ``{"letters": ["french", "law"], "menus": "french"}``, or a mapping of skills to weights.
@@ -229,7 +230,7 @@ class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
 
     Assumes answers that are right with a fixed probability per worker (and context), errors
     spread evenly over the wrong labels, and a vote that is right more often than not: a worker
-    who agrees with a wrong majority is taken for a good one. Needs options, prices above 0 and a
+    who agrees with a wrong majority is considered a good one. Needs options, prices above 0 and a
     budget. Needs a stopping rule to get beyond the first tasks (``gap`` in the paper); the paper
     asks a worker about the same task again (``repeat``), which people seldom stand for.
 

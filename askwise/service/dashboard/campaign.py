@@ -15,7 +15,6 @@ from askwise.service.dashboard import fragments
 from askwise.service.dashboard import tables as rows
 from askwise.service.dashboard.fragments import Wanted
 from askwise.service.dashboard.home import PageNumber
-from askwise.service.dashboard.overview import Glance
 from askwise.service.dashboard.visit import Viewing, Visit
 from askwise.service.dashboard.worker_page import worker_page
 from askwise.service.exports import EXPORTS, sent_as_file
@@ -197,20 +196,20 @@ def live(visit: Viewing, name: Name, wanted: Asked, of: Words = "overview") -> R
     }
     if headers["ETag"] in visit.request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    made = [fragments.head(visit, name, seen.glance)]
+    made = [fragments.head(visit, name, seen.glance, seen.facts)]
     if of in fragments.MAKERS:
         made += fragments.MAKERS[of](visit, visit.service.campaigns.get(name), seen, wanted)
     return HTMLResponse("\n".join(made), headers=headers)
 
 
-def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> dict[str, Any]:
+def frame(visit: Visit, name: str, tab: str, seen: fragments.Seen | None = None) -> dict[str, Any]:
     """What stands above everything on a campaign's pages."""
-    glance = glance or visit.overviews.glance(name)
+    glance = visit.overviews.glance(name) if seen is None else seen.glance
     return {
         "name": name,
         "tab": tab,
         "totals": glance.status,
-        "head": fragments.head(visit, name, glance),
+        "head": fragments.head(visit, name, glance, None if seen is None else seen.facts),
         "changes": fragments.can_change(visit, glance),
         "manages": visit.caller.may("requester"),
     }
@@ -230,7 +229,7 @@ def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Re
     parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
     said = {"of": tab, **wanted._asdict()}
     query = {key: value for key, value in said.items() if value not in ("", None)}
-    values = {**frame(visit, name, tab, seen.glance), "parts": parts, **values}
+    values = {**frame(visit, name, tab, seen), "parts": parts, **values}
     values["fresh"] = fragments.is_new(seen.glance)
     template = "dashboard/campaign.html" if is_overview else "dashboard/list.html"
     return visit.page(template, live=f"/dashboard/{name}/live?{urlencode(query)}", **values)

@@ -142,8 +142,8 @@ class Chat(Source):
             self.reasoning = _REASONING.search(self.model) is not None
         if self.reasoning and self.max_tokens is None:
             raise InvalidParameter(
-                f"max_tokens is missing: the model {self.model!r} reasons, and its thoughts are "
-                "paid; give the most tokens of a reply, thoughts included",
+                f"max_tokens is missing: the model {self.model!r} reasons, and you pay for its "
+                "reasoning; give the maximum number of tokens of a reply, including reasoning",
                 field="max_tokens",
             )
         temperature = self.temperature
@@ -233,8 +233,8 @@ class Chat(Source):
         prompt = self._template.fill(question, swapped=swapped)
         if prompt.images and self.image_tokens is None:
             raise InvalidProblem(
-                f"task {question.task!r} shows a picture, and nobody said what it costs: give "
-                "image_tokens, the most tokens that one counts as",
+                f"task {question.task!r} shows a picture whose cost is unknown: give "
+                "image_tokens, the maximum number of tokens per picture",
                 field="image_tokens",
             )
         return prompt

@@ -208,7 +208,7 @@ class LabelStudioApi:
             return response.json()
         except ValueError:
             raise LabelStudioUnreachable(
-                f"{where}: the reply is no JSON: is this Label Studio?"
+                f"{where}: the reply is not JSON: is this Label Studio?"
             ) from None
 
     def _send(self, method: Method, path: str, given: dict[str, Any]) -> Any:

@@ -51,7 +51,8 @@ class LabelStudioWebhook:
         self.address()
         if not self.header.isascii() or not self.header.replace("-", "").isalnum():
             raise InvalidParameter(
-                f"webhook.header is {self.header!r}: give a header's name, as {SECRET_HEADER!r}",
+                f"webhook.header is {self.header!r}: give a header's name, such as "
+                f"{SECRET_HEADER!r}",
                 field="webhook.header",
             )
 
@@ -65,7 +66,7 @@ class LabelStudioWebhook:
             port = None
         if not parts.hostname or port is None:
             raise InvalidParameter(
-                f"webhook.listen is {given!r}: give HOST:PORT, as '127.0.0.1:8765'",
+                f"webhook.listen is {given!r}: give HOST:PORT, such as '127.0.0.1:8765'",
                 field="webhook.listen",
             )
         return parts.hostname, port
@@ -173,7 +174,8 @@ class LabelStudio(FixedPrice):
         }
         if len(set(self.workers.values())) < len(self.workers):
             raise InvalidParameter(
-                "workers: two addresses are one worker: a worker is one person", field="workers"
+                "workers: two addresses name the same worker: a worker is one person",
+                field="workers",
             )
         if self.webhook is not None and not isinstance(self.webhook, LabelStudioWebhook):
             self.webhook = _webhook(self.webhook)
@@ -245,7 +247,7 @@ def _webhook(raw: object) -> LabelStudioWebhook:
     known = [each.name for each in dataclasses.fields(LabelStudioWebhook)]
     if not isinstance(raw, Mapping) or "url" not in raw or not set(raw) <= set(known):
         raise InvalidParameter(
-            f"webhook is {raw!r}: give url, and perhaps {', '.join(known[1:])}", field="webhook"
+            f"webhook is {raw!r}: give url and optionally {', '.join(known[1:])}", field="webhook"
         )
     for name, value in raw.items():
         if not isinstance(value, str):
@@ -259,7 +261,7 @@ def _check_url(url: object, name: str) -> None:
     parts = urlsplit(url) if isinstance(url, str) else None
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidParameter(
-            f"{name} is {url!r}: give an address, as 'http://127.0.0.1:8080'", field=name
+            f"{name} is {url!r}: give an address, such as 'http://127.0.0.1:8080'", field=name
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise InvalidParameter(

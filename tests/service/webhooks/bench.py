@@ -18,6 +18,7 @@ from askwise.service.webhooks.records import EVENTS, Webhook
 from askwise.service.webhooks.sending import Sender
 from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import Store
+from tests.clock import Clock
 
 
 @dataclass(frozen=True)
@@ -89,19 +90,6 @@ def receiving() -> Iterator[Receiver]:
     yield receiver
     receiver.server.shutdown()
     receiver.server.server_close()
-
-
-class Clock:
-    """Seconds that pass when told to."""
-
-    def __init__(self, now: float = 1_700_000_000.0) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
-
-    def pass_by(self, seconds: float) -> None:
-        self.now += seconds
 
 
 class Bench:

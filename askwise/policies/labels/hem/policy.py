@@ -166,12 +166,13 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Sett
     Parameters
     ----------
     target : float
-        The probability of being wrong at which a task is done: easy tasks end early, and the
-        campaign may end with money left, with ``Done("target")`` where confidences are calibrated
-        and ``Done("agreement")`` where they rest on agreement alone. An only answer is believed
-        with .9 at most, so below .1 a task takes two. 0: spend the budget.
+        Probability of being wrong at which a task is done. Easy tasks end early, and the campaign
+        may end with money left: with ``Done("target")`` if confidences are calibrated, with
+        ``Done("agreement")`` if they rest on agreement alone. A single answer is believed with
+        probability .9 at most, so a target below .1 takes at least two per task. 0 spends the whole
+        budget.
 
-    Assumes that most workers are right more often than not, in the mean over contexts. Takes
+    Assumes that most workers are right more often than not, on average over contexts. Takes
     several options, prices, limits, families, known truths (``truth``) and trusted workers; tasks
     without a context share one. ``needs_gold`` names tasks whose truth would settle who is right in
     a context, or turn agreement into a probability.

@@ -188,6 +188,7 @@ TINY = {
     "assured-regret": {"workers": "11", "tasks": "8"},
     "assured-cost": {"workers": "11", "tasks": "12", "policies": "ccb-ns,epsilon-t-greedy"},
     "assured-workers": {"sizes": "11,22", "tasks": "8", "policies": "ccb-ns,epsilon-t-greedy"},
+    "assured-earlier": {"workers": "11", "tasks": "8", "known": "0,50"},
     "assured-error-functions": {"workers": "9", "tasks": "5", "alphas": "0.3"},
     "assured-truthfulness": {"tasks": "4", "draws": "1", "bids": "0.5,1"},
     "assured-payments": {"workers": "22", "tasks": "12", "gammas": "0.5", "rounds": "5,10"},
@@ -213,6 +214,7 @@ def test_results_are_drawn_and_reported(name: str, tmp_path: Path) -> None:
         ("assured-regret", {"workers": "1"}, "workers"),
         ("assured-regret", {"policies": "ccb-ns,ccb-ns(floor=0.5)"}, "policies"),
         ("assured-workers", {"sizes": "1"}, "sizes"),
+        ("assured-earlier", {"known": "-1"}, "known"),
         ("assured-error-functions", {"pools": "good ones"}, "pools"),
         ("assured-error-functions", {"functions": "majority"}, "campaigns"),
         ("assured-truthfulness", {"panels": "idle"}, "panels"),
@@ -226,6 +228,17 @@ def test_bad_settings_are_refused_by_name(name: str, settings: dict[str, str], f
     with pytest.raises(InvalidParameter) as caught:
         with_settings(name, settings)
     assert caught.value.field == field
+
+
+def test_records_begin_a_campaign_and_without_any_it_is_that_of_the_paper() -> None:
+    setting = {"workers": "22", "tasks": "20", "policies": "ccb-ns(error=majority)"}
+    earlier = with_settings("assured-earlier", {**setting, "known": "0,1000"})
+    without, informed = (earlier.sample(cell, 1, 0) for cell in earlier.cells())
+    whole = with_settings("assured-cost", setting)
+    along = whole.sample(whole.cells()[0], 1, 0)
+    assert without[-5:].tolist() == along[-5:].tolist()
+    # Everybody is asked about each of the tasks, or nobody but a set from the first task on.
+    assert informed[1] < 0.2 * without[1]
 
 
 def test_known_values_stand_beside_the_papers_setting_only() -> None:
