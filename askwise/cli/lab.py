@@ -17,7 +17,7 @@ from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, Seed, argument, cores, option, settings_of
 from askwise.cli.progress import progress
-from askwise.cli.reports import command_line, workshop
+from askwise.cli.reports import command_line, written_together
 
 if TYPE_CHECKING:
     from askwise.lab.experiment import Experiment
@@ -102,7 +102,7 @@ def run_experiment(
         from askwise.lab import runner
         from askwise.lab.experiment import with_settings
     experiment = with_settings(name, chosen)
-    with extra(), workshop(out / name) as place, progress(quiet=as_json) as tell:
+    with extra(), written_together(out / name) as place, progress(quiet=as_json) as tell:
         results = runner.run(
             experiment,
             reps=reps,

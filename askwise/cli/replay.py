@@ -61,15 +61,14 @@ def replay(
 ) -> None:
     """Try a policy on recorded answers: what it would have cost, and how accurate it would be."""
     from askwise.core.checks import one_of
-    from askwise.data.labels import (
-        in_common,
+    from askwise.data import (
         read_contexts,
         read_gold,
         read_labels,
         read_prices,
         read_recorded_workers,
-        truths_in,
     )
+    from askwise.data.labels import in_common, truths_in
     from askwise.lab.replaying import replay as replays
     from askwise.lab.replaying.files import write_replay
 

@@ -16,7 +16,7 @@ from askwise.labelling.orders import LabelOrder
 from askwise.labelling.result import LabelResult
 from askwise.labelling.watching import JobWatch, LabelProgress, Watch, outages_of, progress_of
 from askwise.running import run
-from askwise.running.desks import check_source
+from askwise.running.source_load import check_source
 from askwise.store import Store, open_store
 
 NAME = "label"

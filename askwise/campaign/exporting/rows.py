@@ -17,11 +17,11 @@ from askwise.core.events import Event, Kind
 from askwise.core.money import from_micro
 from askwise.core.problem import Task, Worker
 from askwise.ledger import columns as c
+from askwise.ledger.given import GIVING
 
 Row = tuple[Any, ...]
 
 SETTLING = (Kind.ANSWER, Kind.FAILED)
-GIVING = (Kind.PAID, Kind.BONUS)
 
 
 @dataclass(frozen=True, eq=False)

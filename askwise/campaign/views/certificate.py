@@ -162,7 +162,7 @@ class CampaignCertificate(ShownResult, Jsonable):
 
     def _records(self) -> list[dict[str, Any]]:
         return [
-            {"block": number, **{name: getattr(each, name) for name in each.json_types()}}
+            {"block": number, **each._asdict()}
             for number, block in enumerate(self.blocks, 1)
             for each in block.sets
         ]

@@ -15,7 +15,8 @@ from askwise.core.frames import told_by_task
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker, as_worker, listed
 from askwise.core.registry import from_label, label_of
-from askwise.data.labels import OF_WORKERS, LabelTable, table_of
+from askwise.data.labels import LabelTable, table_of
+from askwise.data.recorded_workers import OF_WORKERS
 from askwise.figures import Row
 from askwise.lab.replaying.bench import Bench, Grade, Outcomes
 from askwise.lab.replaying.contenders import Contender, contender
