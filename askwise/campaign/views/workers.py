@@ -128,8 +128,8 @@ def workers(
     towards chance, so it understates the good and flatters the bad, and those who share the
     others' mistakes look better than they are; the interval is about agreeing and knows nothing of
     this. The two are never mixed, and ``basis`` says which it is. Utilities: the mean of their
-    answers with Chernoff's interval, which holds for any answers in the range. All take a
-    worker's answers for independent and equally good, whatever they were asked and how often.
+    answers with Chernoff's interval, which holds for any answers in the range. All treat a
+    worker's answers as independent and equally good, whatever they were asked and how often.
 
     Parameters
     ----------
