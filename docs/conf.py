@@ -68,7 +68,7 @@ INDEXES = {
 """Pages whose links to pages of their folder are the navigation, and the index above each."""
 
 OUTSIDE = ("skills/",)
-"""Pages that others link to and that are no part of the navigation."""
+"""Pages that others link to and that are not part of the navigation."""
 
 ELSE_UNDER = {"how-to/": "how-to/index", "": "understand"}
 """The index of pages that no index names, by their folder: nothing written is out of reach."""

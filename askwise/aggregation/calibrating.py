@@ -153,7 +153,7 @@ def reported(
 
 
 def band_width(fitted: Fitted, more: int = 0) -> float:
-    """How far a confidence may be off, in the mean over the tasks without a truth.
+    """How far a confidence may be off, on average over the tasks without a truth.
 
     Half the width of its 95% interval, by the normal approximation of what is known of the map:
     the priors, the truths that there are, and ``more`` of tasks drawn at random.

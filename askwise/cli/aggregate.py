@@ -283,7 +283,7 @@ def _write(
 
 
 def _print_lines(found: Aggregated) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line, table = output.line, found.table
     for name, value in (
         ("tasks", len(table.task_names)),

@@ -230,7 +230,7 @@ def _chances(given: list[str]) -> dict[str, float]:
 
 
 def _answer(campaign: Campaign, text: str) -> str | float:
-    """Text as the campaign takes it; what is no number is left to the campaign to refuse."""
+    """Text as the campaign takes it; the campaign refuses what is not a number."""
     if "options" in campaign.spec:
         return text
     try:

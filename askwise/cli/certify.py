@@ -167,7 +167,7 @@ def _facts(found: Certificate) -> list[tuple[str, object]]:
 
 
 def _print_lines(found: Certificate) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     for name, value in _facts(found):
         output.line(name, value)
     for each in found.sets:

@@ -196,7 +196,7 @@ def _say_agreements(shown: Sequence[JudgeAgreement], as_json: bool) -> None:
 
 
 def _print_lines(card: ReportCard) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line = output.line
     for name in ("tasks", "verdicts", "failures"):
         line(name, getattr(card, name))

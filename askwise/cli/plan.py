@@ -217,7 +217,7 @@ def _range(text: str) -> tuple[float, float]:
 
 
 def _print_lines(made: Plan) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line = output.line
     for name in ("questions", "options", "policy", "rule"):
         line(name, getattr(made, name))

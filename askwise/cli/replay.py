@@ -104,7 +104,7 @@ def replay(
 
 
 def _print_lines(found: Replay) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line = output.line
     for name in ("tasks", "workers", "answers", "options", "measured", "runs", "seed"):
         line(name, getattr(found, name))

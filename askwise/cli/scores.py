@@ -118,7 +118,7 @@ def read_export(
 
 
 def _print_lines(found: ScoreTables) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     output.line("verdicts", len(found.verdicts["task"]))
     output.line("people", len(found.people["task"]))
     for name in found.metrics:

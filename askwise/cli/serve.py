@@ -297,7 +297,7 @@ def _check_address(address: str) -> None:
 
 
 def _check_proxies(proxies: str) -> None:
-    """Complain about what is no address: it would never be that of a proxy."""
+    """Complain about what is not an address: it would never be that of a proxy."""
     for each in proxies.split(",") if proxies else []:
         try:
             if each.strip() != "*":

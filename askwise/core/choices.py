@@ -152,7 +152,7 @@ class Done(_Choice):
     why : DoneWhy
         ``budget``: the money left buys nothing; ``limits``: everybody was asked as often as
         allowed; ``tasks``: no task is left; ``target``: every task is as sure as wanted;
-        ``agreement``: the same by agreement alone, which is no probability, as no truths
+        ``agreement``: the same by agreement alone, which is not a probability, as no truths
         were told; ``certified``: labels were, as far as audits could show; ``hopeless``: no
         audits that are left could certify any; ``worthless``: nobody who could be asked is
         believed to be worth more than the utility's zero; ``stopped``: for good.

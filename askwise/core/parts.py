@@ -199,7 +199,7 @@ def expect_name(value: object, label: str) -> None:
 
 
 def expect_text(value: object, label: str) -> None:
-    """Refuse what is no text."""
+    """Refuse what is not text."""
     if not isinstance(value, str):
         raise invalid(label, value, "give text")
 

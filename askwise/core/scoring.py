@@ -108,7 +108,7 @@ def right_shares(labels: Labels, truths: Array) -> tuple[Array, Array]:
 
 
 def calibration_error(confidence: Array, right: Array, bins: int = BINS) -> float | None:
-    """Expected calibration error: how far confidence and accuracy are apart, in the mean.
+    """Expected calibration error: how far confidence and accuracy are apart, on average.
 
     Confidences from 0 to 1 fall into bins of equal width; one on an edge belongs to the upper
     bin, and 1 to the last. The distance of the mean confidence and the mean of ``right`` of each
@@ -131,7 +131,7 @@ def least_calibration_error(confidence: Array, bins: int = BINS) -> float | None
     """Calibration error to expect of labels that are right exactly as often as they say.
 
     Bins of few labels are off by chance. With the variance v of how many labels of a bin are right,
-    they are off by about sqrt(2 v / pi) in the mean, and by 2 v at most. None without any.
+    they are off by about sqrt(2 v / pi) on average, and by 2 v at most. None without any.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def brier_score(probabilities: Array, truths: Array) -> float | None:
 
 
 class Bin(NamedTuple):
-    """Tasks of similar confidence: how many, how sure in the mean, and how often right."""
+    """Tasks of similar confidence: how many, how sure on average, and how often right."""
 
     tasks: int
     confidence: float

@@ -122,7 +122,7 @@ class SelfResampling(SealedBids):
         bid, cost : int
             What they ask for, and what an answer costs them, in micro-units.
         work : pairs of int
-            How many answers they are asked for, as it hangs on what they are counted at, with all
+            How many answers they are asked for, as a function of what they are counted at, with all
             else fixed: from each of these on (ascending, the first at most ``bid``), this many.
 
         Notes

@@ -142,7 +142,7 @@ def _read_line(line: bytes, question: Question, price: int) -> Response:
 
 
 class _Ended(Exception):
-    """A program is no more, or writes what is no line."""
+    """A program is no more, or writes what is not a line."""
 
 
 class _Program:

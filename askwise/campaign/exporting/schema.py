@@ -86,7 +86,7 @@ TABLES: Mapping[str, TableOf] = {
             Column("limit", "whole", "The most answers they can give; empty: no limit."),
             Column("rating", "number", "What their mean utility was believed to be, if at all."),
             Column("rating_weight", "number", "How many answers that rating is worth."),
-            Column("trusted", "yes/no", "Whether their answer is taken for the truth."),
+            Column("trusted", "yes/no", "Whether their answer counts as the truth."),
             Column("kind", "text", "`person`, `model` or `crowd`, if that was said."),
             Column("family", "text", "A name shared by workers who err together, if any."),
             Column("source", "text", "What answers for them, if that was said."),

@@ -34,7 +34,7 @@ class WorkerSummary(Jsonable):
     joined : bool
         Whether they are in the campaign; false once they have left.
     trusted : bool
-        Whether their answer is taken for the truth.
+        Whether their answer counts as the truth.
     price : Decimal or None
         The most that is reserved for one answer; None while sealed bids are taken.
     limit : int or None

@@ -203,7 +203,7 @@ class Aggregated:
             from_what, more = "agreement alone, without a truth", f"{MORE} truths to learn from"
         return (
             f"{from_what}. {more}, of tasks drawn at random, would narrow the 95% interval of a "
-            f"confidence from +-{now:.2f} to +-{then:.2f} in the mean"
+            f"confidence from +-{now:.2f} to +-{then:.2f} on average"
         )
 
     @cached_property

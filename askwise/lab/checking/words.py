@@ -26,7 +26,7 @@ JUDGES_MEANING = (
     "Accuracy: the share of tasks on which a judge says what most people say. Wins: the share of "
     "people that the judge may take the place of, by the alternative annotator test; one half "
     "passes. Advantage: how often the judge agrees with the others at least as much as a person "
-    "does, in the mean over people. Panel gain: what the vote of all judges gains in accuracy by "
+    "does, on average over people. Panel gain: what the vote of all judges gains in accuracy by "
     f"this one; nothing, if that is surely within {MARGIN:g}."
 )
 CLASSES_MEANING = (
@@ -34,7 +34,7 @@ CLASSES_MEANING = (
     "share that the judge says another class of."
 )
 SHARES_MEANING = (
-    "Judges alone: among the labels that most judges give, all taken for right. People alone: "
+    "Judges alone: among the labels that most judges give, all counted as right. People alone: "
     "among the tasks that people answered. PPI++: judges on all tasks, corrected by people."
 )
 
@@ -122,7 +122,7 @@ def panel_sentences(card: ReportCard) -> Iterator[str]:
         )
     if panel.correlation is not None and panel.effective is not None:
         yield (
-            f"Errors of two judges correlate by {with_ends(panel.correlation)} in the mean: "
+            f"Errors of two judges correlate by {with_ends(panel.correlation)} on average: "
             f"{panel.counted} judges are worth {with_ends(panel.effective, places=2)} that err "
             "independently."
         )

@@ -1,4 +1,4 @@
-"""What contenders come to in the mean over runs: how right, how sure, how much is done."""
+"""What contenders come to on average over runs: how right, how sure, how much is done."""
 
 import math
 from collections.abc import Iterator, Sequence

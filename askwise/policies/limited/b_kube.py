@@ -192,7 +192,7 @@ class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
 
     Assumes answers that are right with a fixed probability per worker (and context), errors
     spread evenly over the wrong labels, and a vote that is right more often than not: a worker
-    who agrees with a wrong majority is taken for a good one. Needs options, prices above 0 and a
+    who agrees with a wrong majority is considered a good one. Needs options, prices above 0 and a
     budget. Needs a stopping rule to get beyond the first tasks (``gap`` in the paper); the paper
     asks a worker about the same task again (``repeat``), which people seldom stand for.
 

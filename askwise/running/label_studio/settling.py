@@ -142,7 +142,7 @@ class Settler:
         return True
 
     def _value(self, each: SubmittedAnnotation) -> tuple[str | float | None, str]:
-        """What a submission says; else None, and why if it is no skip."""
+        """What a submission says; else None, and why if it is not a skip."""
         if each.skipped:
             return None, ""
         try:

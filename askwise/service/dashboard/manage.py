@@ -264,7 +264,7 @@ async def comment(visit: Requesting, name: Name) -> Response:
 
 
 def _value(campaign: Campaign, form: Form) -> float | str:
-    """The label that a form sets; what is no number is left to the campaign to refuse."""
+    """The label that a form sets; the campaign refuses what is not a number."""
     text = form.fields.get("value", "")
     if "options" in campaign.spec:
         return text

@@ -111,7 +111,7 @@ class SqlStore(Portable):
     def position(self, name: str) -> int:
         campaign = self._id(name)
         with self._connections.use() as link:
-            last = statements.last_of(self._run(link, statements.LAST, campaign))
+            last = statements.last_of(link.run(self._last, campaign))
             if last == 0:
                 self.check_here(name)
             return last
@@ -274,6 +274,11 @@ class SqlStore(Portable):
                 after = part.last
             if joined.size < JOINED:
                 return
+
+    @cached_property
+    def _last(self) -> str:
+        """``LAST`` in this database: every write asks."""
+        return self._say(statements.LAST)
 
     @cached_property
     def _joining(self) -> str:

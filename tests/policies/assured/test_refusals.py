@@ -36,7 +36,7 @@ from askwise.policies import policies
         (
             "ccb-fixed",
             {"qualities": [0.9], "rounds": 5},
-            "rounds is 5: leave it out, as",
+            "rounds is 5: leave it out, because",
         ),
         ("ccb-fixed", {"qualities": [1.9]}, "qualities is 1.9: give numbers from 0 to 1"),
         ("ccb-fixed", {"qualities": "0.9"}, "qualities is '0.9': give a list of numbers"),

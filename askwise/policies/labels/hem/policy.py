@@ -172,7 +172,7 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Sett
         probability .9 at most, so a target below .1 takes at least two per task. 0 spends the whole
         budget.
 
-    Assumes that most workers are right more often than not, in the mean over contexts. Takes
+    Assumes that most workers are right more often than not, on average over contexts. Takes
     several options, prices, limits, families, known truths (``truth``) and trusted workers; tasks
     without a context share one. ``needs_gold`` names tasks whose truth would settle who is right in
     a context, or turn agreement into a probability.
