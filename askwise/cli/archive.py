@@ -42,7 +42,7 @@ def archive(
                 found.append({"name": name, "file": None, "events": campaign.status().seq})
             else:
                 found.append({"name": name, **_moved(store, name, to)})
-    columns: output.Columns = {
+    columns: output.Headings = {
         "campaign": "name",
         "file": lambda each: each["file"] or "-",
         ">events": "events",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from askwise.campaign import Campaign
     from askwise.store import Store
 
-COLUMNS: output.Columns = {
+COLUMNS: output.Headings = {
     "campaign": "name",
     # Of one that can't be opened: why.
     "state": lambda found: (

@@ -39,9 +39,9 @@ class Catalogue:
     """An entry that examples show."""
     details: Callable[[Any], dict[str, Any]]
     """What only entries of this kind have, for JSON."""
-    columns: output.Columns
+    columns: output.Headings
     """Of the list."""
-    facts: output.Columns
+    facts: output.Headings
     """Of ``show``, before the parameters."""
     by_family: bool = False
     """Whether people see the list below headings, one a family."""
@@ -168,7 +168,7 @@ def _details(registry: Any, entry: Any) -> list[dict[str, Any]]:
     return [each.to_json() for each in parameters_info(registry, entry)]
 
 
-def _said(facts: output.Columns, found: Described) -> list[tuple[str, Any]]:
+def _said(facts: output.Headings, found: Described) -> list[tuple[str, Any]]:
     """Headings and what is shown there; nothing where a field is empty."""
     values = ((heading, output.value_of(found, fact)) for heading, fact in facts.items())
     return [(heading, None if value == "" else value) for heading, value in values]

@@ -247,7 +247,7 @@ def _show(card: ReportCard, source: str, people: str) -> None:
 
     from askwise.lab.checking import words
 
-    def table(first: str, columns: tuple[str, ...], lines: list[words.Line]) -> Any:
+    def table(first: str, columns: tuple[str, ...], lines: list[words.NamedCells]) -> Any:
         heads = (first, *(f">{name}" for name in columns))
         return output.table(heads, ((name, *cells) for name, cells in lines))
 

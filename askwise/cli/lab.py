@@ -53,7 +53,7 @@ def list_experiments(as_json: AsJson = False) -> None:
     with extra():
         from askwise.lab.experiment import experiments
     found = [_describe(name) for name in experiments.names()]
-    columns: output.Columns = {
+    columns: output.Headings = {
         **{"experiment": "name", "reproduces": lambda each: each["reproduces"] or None},
         **{">reps": "reps", "title": "title"},
     }

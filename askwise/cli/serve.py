@@ -230,7 +230,7 @@ def new_key(
 @app.command("list")
 def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
-    columns: output.Columns = {
+    columns: output.Headings = {
         **{"id": "id", "role": "role", "label": "label"},
         **{"created": lambda key: _day(key.created), "expires": lambda key: _day(key.expires)},
         "revoked": lambda key: _day(key.revoked),
