@@ -15,7 +15,7 @@ from askwise.labelling import words
 from askwise.labelling.labels import LabelledItems
 from askwise.labelling.words import Say
 
-Line = tuple[str, tuple[str, ...]]
+NamedCells = tuple[str, tuple[str, ...]]
 
 WORKERS = ("kind", "answers", "failed", "right, or agrees", "95% interval", "judged by")
 MONEY = ("per answer", "at most", "paid for answers", "paid for failures", "over the ceiling")
@@ -99,7 +99,7 @@ def _remarks(found: LabelledItems) -> Iterator[str]:
             yield f"{each.id} failed more often than it answered: the table of workers says why."
 
 
-def _worker(worker: WorkerSummary, audits: bool) -> Line:
+def _worker(worker: WorkerSummary, audits: bool) -> NamedCells:
     family = "" if worker.family is None else f" ({worker.family})"
     kind = (worker.kind or "-") + family
     failed = str(worker.failed)
@@ -120,7 +120,7 @@ def _worker(worker: WorkerSummary, audits: bool) -> Line:
     )
 
 
-def _money(worker: WorkerSummary, say: Say) -> Line:
+def _money(worker: WorkerSummary, say: Say) -> NamedCells:
     return worker.id, (
         "-" if worker.cost_an_answer is None else say(worker.cost_an_answer),
         "-" if worker.price is None else say(worker.price),
@@ -198,7 +198,7 @@ def _confidence(found: LabelledItems) -> tuple[str, str]:
     return f"Confidence: {words.confidences(found)}.", figures.svg_text(drawn)
 
 
-def _look(found: LabelledItems) -> Iterator[Line]:
+def _look(found: LabelledItems) -> Iterator[NamedCells]:
     place = {id: at for at, id in enumerate(found.items.ids)}
     for each in found.to_look_at():
         shown = found.items.payload(place[each.id])

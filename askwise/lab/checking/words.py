@@ -7,7 +7,7 @@ from askwise.auditing.panels import MARGIN
 from askwise.lab.aggregating.files import shortened
 from askwise.lab.planning.pictures import count
 
-Line = tuple[str, tuple[str, ...]]
+NamedCells = tuple[str, tuple[str, ...]]
 """A row of a table: its name and its cells."""
 
 NONE = "-"
@@ -68,7 +68,7 @@ def judge_columns(card: ReportCard) -> tuple[str, ...]:
     return (*JUDGES, *(FLIPS if any(each.flips for each in card.judges) else ()))
 
 
-def judge_lines(card: ReportCard) -> Iterator[Line]:
+def judge_lines(card: ReportCard) -> Iterator[NamedCells]:
     """The judges, the best first."""
     gains = {each.judge: each for each in card.panel.contributions}
     wide = len(judge_columns(card)) > len(JUDGES)
@@ -91,7 +91,7 @@ def judge_lines(card: ReportCard) -> Iterator[Line]:
         )
 
 
-def class_lines(card: ReportCard) -> Iterator[Line]:
+def class_lines(card: ReportCard) -> Iterator[NamedCells]:
     """The judges by class, the best first."""
     for each in ranked(card):
         for rates in each.classes:
@@ -161,7 +161,7 @@ def cascade_sentences(found: Cascade) -> Iterator[str]:
     )
 
 
-def share_lines(card: ReportCard) -> Iterator[Line]:
+def share_lines(card: ReportCard) -> Iterator[NamedCells]:
     """Shares of classes, by three ways to tell."""
     for each in card.shares:
         yield (
@@ -174,7 +174,7 @@ def share_lines(card: ReportCard) -> Iterator[Line]:
         )
 
 
-def need_lines(card: ReportCard) -> Iterator[Line]:
+def need_lines(card: ReportCard) -> Iterator[NamedCells]:
     """How many tasks people would have to audit."""
     for each in card.needs:
         expected = "no number does" if each.expected is None else str(each.expected)

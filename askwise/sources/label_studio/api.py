@@ -146,10 +146,6 @@ class LabelStudioApi:
         """Change a webhook."""
         self._json("PATCH", f"/api/webhooks/{id}/", json=dict(fields))
 
-    def delete_webhook(self, id: int) -> None:
-        """Remove a webhook."""
-        self._json("DELETE", f"/api/webhooks/{id}/")
-
     # Requests.
 
     def _paged(
