@@ -90,7 +90,7 @@ class ThompsonKnapsack(BoundedPolicy):
         Factor by which each new answer reduces the weight of all earlier ones; below 1 for workers
         whose quality drifts (.99 forgets in about a hundred answers).
     patience : int
-        After n answers a decision is about n // patience units, at least one; 0 decides after every
+        After n answers a decision covers n // patience units, at least one; 0 decides after every
         unit.
 
     Assumes independent utilities per worker. A ``Worker(rating=, rating_weight=)`` is used as
