@@ -291,6 +291,10 @@ def show_limits(found: Found, commits: float) -> None:
         rows.append(
             [f"{policy}: cores that its process was given meanwhile", f"{cores:.2f}", "", ""]
         )
+        whole = 1e3 / statistics.median(figures.busy) / bound
+        rows.append(
+            [f"{policy}: what a core of its own would allow, of the disk's", f"{whole:.2f}", "", ""]
+        )
     for (name, policy, clients), figures in found.items():
         if name == "PostgreSQL":
             beside = ratio(figures.busy, found["SQLite", policy, clients].busy)

@@ -23,6 +23,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "askwise"
 html_static_path = ["assets/site.css"]
 html_css_files = ["site.css"]
+html_use_index = False  # it would be empty: the pages are their own index
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

@@ -98,7 +98,8 @@ RULES = (
     Rule("in the mean", "on average", "a mean is a number"),
     Rule("hangs? on", "depends on", "a picture hangs"),
     Rule(
-        "tak(?:es?|en) (?:answers |workers |them |it )?for (?:the truth|independent|right)",
+        "tak(?:es?|en) (?:(?:the )?(?:answers|workers|judges|them|it) )?"
+        "for (?:the truth|independent|right)",
         "treat as, count as",
         "taken for means mistaken for",
     ),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.progress import progress
@@ -26,6 +27,7 @@ SHOWN = 20
 """Judges, and rows of judges by class, on a screen."""
 
 
+@examples("askwise check verdicts.csv --human humans.csv")
 def check(
     verdicts: Path = argument(
         "VERDICTS",

@@ -18,7 +18,7 @@ from askwise.labelling.words import Say
 NamedCells = tuple[str, tuple[str, ...]]
 
 WORKERS = ("kind", "answers", "failed", "right, or agrees", "95% interval", "judged by")
-MONEY = ("an answer", "at most", "paid for answers", "paid for failures", "over the ceiling")
+MONEY = ("per answer", "at most", "paid for answers", "paid for failures", "over the ceiling")
 LOOK = ("label", "confidence", "answers", "shown")
 
 LONGEST = 160
@@ -61,7 +61,8 @@ def write_report(found: LabelledItems, path: str | os.PathLike[str]) -> Path:
         worker_columns=WORKERS,
         workers=[_worker(each, found.audits(each.id)) for each in workers],
         money_note=(
-            "An answer: what was paid for each, failures included. At most: what is reserved before"
+            "Per answer: what was paid for each, failures included. At most: what is reserved "
+            "before"
             " a call, its ceiling. Over the ceiling: calls that cost more than was reserved."
         ),
         money_columns=MONEY,
@@ -89,7 +90,7 @@ def _remarks(found: LabelledItems) -> Iterator[str]:
     if found.rests_on().get("agreement"):
         yield (
             "Where confidence rests on agreement alone, judges that err together look surer than "
-            "they are. Known truths or audits turn it into something that may be believed."
+            "they are. Known truths or audits turn it into something that you can rely on."
         )
     for judge, why in found.outages.items():
         yield f"{judge} could not be asked at the end: {why}."

@@ -41,7 +41,7 @@ class LabelStudioApi:
     Parameters
     ----------
     url : str
-        Its address, as ``http://127.0.0.1:8080``.
+        Its address, such as ``http://127.0.0.1:8080``.
     token : str
         A personal access token (a JWT), or a legacy token.
     transport : httpx.BaseTransport, optional

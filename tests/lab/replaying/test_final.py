@@ -213,7 +213,7 @@ def test_a_rule_that_is_not_known_is_refused() -> None:
 def test_a_policy_that_needs_a_rule_and_has_none_says_how_to_give_one() -> None:
     said = (
         "stop is missing: policy 'b-kube' stays on a task until a stopping rule closes it; "
-        r"give --stop 'lead\(lead=2\)', say, or write 'b-kube until lead\(lead=2\)'"
+        r"give --stop 'lead\(lead=2\)', for example, or write 'b-kube until lead\(lead=2\)'"
     )
     with pytest.raises(InvalidParameter, match=said) as caught:
         contender("b-kube").check(recorded(2).problem(30))
