@@ -166,18 +166,29 @@ def _slow(ordered: list[float]) -> float:
     return ordered[len(ordered) * 99 // 100]
 
 
-def group_commits(file: Path) -> Iterator[None]:
-    """Commit, for each item, the rows that ``GROUP`` requests write: three for two of them."""
+def group_commits(file: Path, requests: int = GROUP) -> Iterator[None]:
+    """Commit, for each item, the rows that these requests write: three for two of them."""
     link = sqlite3.connect(file, isolation_level=None)
     link.execute("PRAGMA journal_mode = WAL")
     link.execute("PRAGMA synchronous = FULL")
     link.execute("CREATE TABLE rows (body TEXT)")
-    rows = [("x" * 150,)] * (GROUP * 3 // 2)
+    rows = [("x" * 150,)] * max(1, requests * 3 // 2)
     while True:
         link.execute("BEGIN IMMEDIATE")
         link.executemany("INSERT INTO rows VALUES (?)", rows)
         link.execute("COMMIT")
         yield
+
+
+def two_commits(commits: Iterator[None], count: int) -> list[float]:
+    """Seconds of two commits one after the other, in order of size: a cycle without a service."""
+    found = []
+    for _ in range(count):
+        begun = time.perf_counter()
+        next(commits)
+        next(commits)
+        found.append(time.perf_counter() - begun)
+    return sorted(found)
 
 
 Found = dict[tuple[str, str, int], Figures]
@@ -198,6 +209,7 @@ def main(quick: bool) -> None:
     directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
     found: Found = {}
     disk: list[float] = []
+    tails: list[float] = []
     try:
         with ExitStack() as stack:
             bare = stack.enter_context(
@@ -208,6 +220,8 @@ def main(quick: bool) -> None:
                 for name, store in stores(stack, directory).items()
             }
             groups = group_commits(directory / "groups.sqlite")
+            singles = group_commits(directory / "singles.sqlite", 1)
+            two_commits(singles, 500)  # until the file has its size
             Figures().take(bare, "bench", 8, warm / 3)  # until its file has its size, as ours have
             for server in ours.values():
                 for policy in MOST_CPU:
@@ -215,6 +229,9 @@ def main(quick: bool) -> None:
             for clients in CLIENTS:
                 for _ in range(rounds):
                     disk.append(1.0 / seconds(groups, 30, time.perf_counter))
+                    if clients == 1:
+                        pairs = two_commits(singles, 200)
+                        tails.append(_slow(pairs) / _middle(pairs))
                     _figures(found, BARE, BARE, clients).take(bare, "bench", clients, length)
                     for name, server in ours.items():
                         for policy in MOST_CPU:
@@ -223,7 +240,7 @@ def main(quick: bool) -> None:
     finally:
         shutil.rmtree(directory)
     show_cycles(found)
-    show_limits(found, statistics.median(disk))
+    show_limits(found, statistics.median(disk), statistics.median(tails))
 
 
 def _figures(found: Found, name: str, policy: str, clients: int) -> Figures:
@@ -272,10 +289,10 @@ def show_cycles(found: Found) -> None:
     print("  * CPU of the server's process, by rounds, to that of the bare service beside it")
 
 
-def show_limits(found: Found, commits: float) -> None:
+def show_limits(found: Found, commits: float, tail_of_two: float) -> None:
     """Print what else is wanted: of the disk, of PostgreSQL, of the slowest."""
     bound = commits * GROUP / 2
-    rows = []
+    rows = [["two commits and no service: p99 to p50", f"{tail_of_two:.1f}", "", ""]]
     for name, policy in ((BARE, BARE), *(("SQLite", policy) for policy in MOST_CPU)):
         figures = found[name, policy, GROUP]
         share = statistics.median(figures.rate) / bound
