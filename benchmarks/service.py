@@ -181,14 +181,14 @@ def group_commits(file: Path, requests: int = GROUP) -> Iterator[None]:
 
 
 def two_commits(commits: Iterator[None], count: int) -> list[float]:
-    """Seconds of two commits one after the other, in order of size: a cycle without a service."""
+    """Seconds of two commits one after the other, many times: a cycle without a service."""
     found = []
     for _ in range(count):
         begun = time.perf_counter()
         next(commits)
         next(commits)
         found.append(time.perf_counter() - begun)
-    return sorted(found)
+    return found
 
 
 Found = dict[tuple[str, str, int], Figures]
@@ -209,7 +209,7 @@ def main(quick: bool) -> None:
     directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
     found: Found = {}
     disk: list[float] = []
-    tails: list[float] = []
+    pairs: list[float] = []
     try:
         with ExitStack() as stack:
             bare = stack.enter_context(
@@ -229,18 +229,17 @@ def main(quick: bool) -> None:
             for clients in CLIENTS:
                 for _ in range(rounds):
                     disk.append(1.0 / seconds(groups, 30, time.perf_counter))
-                    if clients == 1:
-                        pairs = two_commits(singles, 200)
-                        tails.append(_slow(pairs) / _middle(pairs))
                     _figures(found, BARE, BARE, clients).take(bare, "bench", clients, length)
+                    if clients == 1:
+                        pairs += two_commits(singles, 500)
                     for name, server in ours.items():
                         for policy in MOST_CPU:
                             figures = _figures(found, name, policy, clients)
                             figures.take(server, policy, clients, length)
     finally:
         shutil.rmtree(directory)
-    show_cycles(found)
-    show_limits(found, statistics.median(disk), statistics.median(tails))
+    show_cycles(found, sorted(pairs))
+    show_limits(found, statistics.median(disk))
 
 
 def _figures(found: Found, name: str, policy: str, clients: int) -> Figures:
@@ -265,9 +264,10 @@ def stores(stack: ExitStack, directory: Path) -> dict[str, str]:
     return found
 
 
-def show_cycles(found: Found) -> None:
-    """Print the cost of a cycle beside that of the bare service."""
-    rows = []
+def show_cycles(found: Found, pairs: list[float]) -> None:
+    """Print the cost of a cycle beside that of the bare service, after two commits alone."""
+    waits = [f"{1e3 * _middle(pairs):.1f}", f"{1e3 * _slow(pairs):.1f}"]
+    rows = [["two commits, no service", quantity(len(pairs) / sum(pairs)), *waits, *[""] * 5]]
     for (name, policy, clients), figures in found.items():
         bare = found[BARE, BARE, clients]
         beside = ratio(figures.busy, bare.busy)
@@ -289,10 +289,10 @@ def show_cycles(found: Found) -> None:
     print("  * CPU of the server's process, by rounds, to that of the bare service beside it")
 
 
-def show_limits(found: Found, commits: float, tail_of_two: float) -> None:
+def show_limits(found: Found, commits: float) -> None:
     """Print what else is wanted: of the disk, of PostgreSQL, of the slowest."""
     bound = commits * GROUP / 2
-    rows = [["two commits and no service: p99 to p50", f"{tail_of_two:.1f}", "", ""]]
+    rows = []
     for name, policy in ((BARE, BARE), *(("SQLite", policy) for policy in MOST_CPU)):
         figures = found[name, policy, GROUP]
         share = statistics.median(figures.rate) / bound
