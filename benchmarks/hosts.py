@@ -68,7 +68,7 @@ def main(quick: bool) -> None:
                 cluster = stack.enter_context(Cluster())
                 cluster.start()
             except (Unavailable, OSError) as reason:
-                print(f"  left out, as there is no PostgreSQL: {reason}")
+                print(f"  left out, because there is no PostgreSQL: {reason}")
                 return
             command = ("benchmarks.service", "serve", cluster.url())
             hosts = [stack.enter_context(started(directory, *command)) for _ in range(2)]

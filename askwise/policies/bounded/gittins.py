@@ -271,9 +271,10 @@ class GittinsKnapsack(ScreeningPolicy):
     Parameters
     ----------
     screen : float
-        The most of the budget that trying workers out may cost.
+        Largest share of the budget that trying workers out may cost.
     discount : float
-        Factor on all earlier answers at each new one; below 1 for workers whose quality drifts.
+        Factor by which each new answer reduces the weight of all earlier ones; below 1 for workers
+        whose quality drifts.
 
     Assumes utilities about a worker's own mean; noise may grow with it. A
     ``Worker(rating=, rating_weight=)`` is used as prior. Needs a utility after each answer.
