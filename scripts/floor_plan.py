@@ -35,7 +35,7 @@ SHARED = frozenset({"State", "Params"})
 module it is."""
 
 APART = ("policies/crowds/virt",)
-"""Files that share a first word and are no folder: one file per policy, under its registered name."""
+"""Files that share a first word: one file per policy, under its registered name."""
 
 
 def modules_of(package: Path) -> dict[str, Path]:

@@ -24,7 +24,7 @@ class Unavailable(Exception):
 
 @contextmanager
 def excused(what: str, *, fails: bool) -> Iterator[None]:
-    """Say why something is not to be had; unless it ``fails``, that is no failure."""
+    """Say why something is not to be had; unless it ``fails``, that is not a failure."""
     try:
         yield
     except (Unavailable, OSError) as reason:

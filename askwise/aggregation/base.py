@@ -121,7 +121,7 @@ class LabelAggregator(Aggregator, Learned):
     temper: float | None = field(default=None, kw_only=True, metadata=LATER)
     uses_contexts: ClassVar[bool] = False
     finds_shares: ClassVar[bool] = False
-    """Whether ``solve`` finds shares of votes, which are no probabilities: they stay as they are
+    """Whether ``solve`` finds shares of votes, which are not probabilities: they stay as they are
     until truths are known."""
 
     def __post_init__(self) -> None:

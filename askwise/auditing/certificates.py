@@ -221,7 +221,7 @@ def certificate_of(climb: Climb, ahead: int = 1, *, replaced: bool = False) -> C
         tasks=len(drawn.tasks),
         audited=len(climb.wrong),
         wrong=sum(climb.wrong.values()),
-        # With escalation the first set needs no audit; it is no news until a larger one is.
+        # With escalation the first set needs no audit; it is not news until a larger one is.
         certified=tuple(drawn.tasks[place] for _, place in surest if outcome == "certified"),
         outcome=outcome,
         next=tuple(drawn.tasks[place] for place in climb.wanted(ahead)),

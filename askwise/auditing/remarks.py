@@ -37,7 +37,7 @@ def remarks_on(
 
 
 def _on_truth(people: PeopleCard) -> Iterator[str]:
-    said = "The majority of the people of a task is taken for the truth."
+    said = "The majority of the people of a task counts as the truth."
     if people.ceiling is None:
         yield (
             f"{said} No task has two people: how far people agree is not known, and there is no "

@@ -64,7 +64,7 @@ class Finding(Jsonable):
     name : str
         What was looked at.
     state : str
-        ``ok``; ``absent`` (not there, which is no fault); or ``problem``: it is set up and does
+        ``ok``; ``absent`` (not there, which is not a fault); or ``problem``: it is set up and does
         not work.
     detail : str
         What was found. A variable that may hold a secret is never told with its value.
@@ -292,7 +292,7 @@ def _named_keys(raw: dict[str, Any]) -> Iterable[str]:
     tables = [raw.get("defaults"), *(raw["judge"] if isinstance(raw.get("judge"), list) else ())]
     for each in tables:
         name = each.get("key_env") if isinstance(each, dict) else None
-        # What is no name of a variable may be the key itself: reading the judges refuses it.
+        # What is not the name of a variable may be the key itself: reading the judges refuses it.
         if isinstance(name, str) and re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
             yield name
 

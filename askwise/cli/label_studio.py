@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.extras import extra
 from askwise.cli.opening import open_campaign
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from askwise.sources import Source
 
 
+@examples(
+    "askwise label-studio cats studio.toml",
+    "askwise label-studio cats studio.toml --judges judges.toml --stay",
+    run=False,
+)
 def label_studio(
     name: Name,
     settings: Path = argument(

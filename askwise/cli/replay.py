@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.progress import progress, spoken
 from askwise.cli.reports import command_line, pages, show_found
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from askwise.lab.replaying.replay import Replay
 
 
+@examples(
+    "askwise replay labels.csv --gold gold.csv --budget 20 --policy hem "
+    "--against random-pairs --runs 2",
+)
 def replay(
     labels: Path = argument("LABELS", "A table task,worker,label (CSV, JSON Lines, Parquet)."),
     gold: Path = option(..., "FILE", "True labels: a table task,label."),
@@ -61,15 +66,14 @@ def replay(
 ) -> None:
     """Try a policy on recorded answers: what it would have cost, and how accurate it would be."""
     from askwise.core.checks import one_of
-    from askwise.data.labels import (
-        in_common,
+    from askwise.data import (
         read_contexts,
         read_gold,
         read_labels,
         read_prices,
         read_recorded_workers,
-        truths_in,
     )
+    from askwise.data.labels import in_common, truths_in
     from askwise.lab.replaying import replay as replays
     from askwise.lab.replaying.files import write_replay
 
@@ -105,7 +109,7 @@ def replay(
 
 
 def _print_lines(found: Replay) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line = output.line
     for name in ("tasks", "workers", "answers", "options", "measured", "runs", "seed"):
         line(name, getattr(found, name))

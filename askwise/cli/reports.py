@@ -16,7 +16,7 @@ from askwise.core.errors import InvalidParameter
 
 
 @contextmanager
-def workshop(target: Path) -> Iterator[Path]:
+def written_together(target: Path) -> Iterator[Path]:
     """A directory to write in; its files appear in ``target`` all together at the end, or never.
 
     It bears the target's name.
@@ -46,11 +46,11 @@ def workshop(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def pages(target: Path | None) -> Iterator[Path | None]:
-    """A directory to write a report in, as a workshop is one; None where none is wanted."""
+    """A directory for a report whose files appear all together; None where none is wanted."""
     if target is None:
         yield None
         return
-    with extra(), workshop(target) as place:
+    with extra(), written_together(target) as place:
         # Missed now, not after the simulation.
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401

@@ -5,7 +5,7 @@ import os
 
 from askwise.core.errors import InvalidProblem
 from askwise.data.columns import Columns, read_columns
-from askwise.data.labels import by_task
+from askwise.data.task_facts import by_task
 
 TRUTH = "truth"
 """What the confidence of a task rests on whose truth was given."""

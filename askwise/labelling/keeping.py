@@ -46,7 +46,7 @@ def refuse_begun(store: Store, name: str) -> None:
     Raises
     ------
     Conflict
-        There is a job with answers, or a campaign that is no job, of this name.
+        There is a job with answers, or a campaign that is not a job, of this name.
     """
     taken, known = store.names(), kept_job(store, name)
     if known is None:
@@ -74,7 +74,7 @@ def keep_job(store: Store, name: str, items: str, command: dict[str, Any] | None
     Raises
     ------
     Conflict
-        There is a job with answers, or a campaign that is no job, of this name.
+        There is a job with answers, or a campaign that is not a job, of this name.
     """
     refuse_begun(store, name)
     taken, before = store.names(), store.record(RECORD, name)
@@ -85,7 +85,7 @@ def keep_job(store: Store, name: str, items: str, command: dict[str, Any] | None
     job = KeptJob(free, items, command)
     body = json.dumps(asdict(job))
     if not store.change([Change(RECORD, name, None if before is None else before.body, body)]):
-        raise Conflict(f"the job {name!r} is being begun by another process", field="name")
+        raise Conflict(f"the job {name!r} is being started by another process", field="name")
     return job
 
 

@@ -26,7 +26,7 @@ Failure = FailureWhy | Literal["unavailable"]
 FAILURES: Final[tuple[str, ...]] = (*calls.FAILURES, "unavailable")
 
 OPERATIONAL: dict[str, Any] = {"operational": True}
-"""The metadata of a parameter that has no influence on answers: it is no part of the digest."""
+"""The metadata of a parameter that has no influence on answers: it is not part of the digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Response:
     cached : bool
         Whether it was paid for earlier.
     estimated : bool
-        Whether the cost is the most that it can have been, as nobody said what it was.
+        Whether the cost is the most that it can have been, because nobody said what it was.
     detail : str, optional
         What to tell people about it, in one line.
 

@@ -137,7 +137,7 @@ def _made(
     if "id" not in fields:
         raise InvalidProblem("it lacks 'id'", field="id")
     id, family = fields.pop("id"), fields.pop("family", None)
-    Worker(id, 0, kind="model", family=family)  # refuses what is no id or family
+    Worker(id, 0, kind="model", family=family)  # refuses what is not an id or a family
     named = {_OTHER_NAMES.get(name, name): value for name, value in fields.items()}
     source = sources.make({"name": kind, **named})
     source.check()

@@ -32,7 +32,7 @@ def enough_of_all(book: Book, n: int, task: int, draw: Draw, ruling: Array) -> i
 @stopping.register("fixed")
 @dataclass(frozen=True)
 class Fixed(SingleCrowdRule):
-    """Close a task after ``n`` answers, with the option most of them gave.
+    """Close a task after ``n`` answers, with the option that most of them name.
 
     Parameters
     ----------
@@ -112,9 +112,9 @@ class Lead(SingleCrowdRule):
 
     Assumes independent answers, right about equally often on all questions. It counts votes, one
     each, whatever the workers' families: where they err together a lead says less (``e-process``
-    and ``posterior`` regard families).
+    and ``posterior`` take families into account).
 
-    Not where questions differ much in difficulty and an error must be kept on the hard ones.
+    Not where questions differ much in difficulty and the error must be limited on the hard ones.
 
     References
     ----------

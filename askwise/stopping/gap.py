@@ -56,10 +56,10 @@ class Gap(SingleCrowdRule):
 
     Assumes that answers are independent and that the right option is the most probable one. It
     counts votes, one each, whatever the workers' families: where they err together its error is
-    larger (``e-process`` and ``posterior`` regard families).
+    larger (``e-process`` and ``posterior`` take families into account).
 
-    Not when an error must be kept whatever the question: on questions whose options are nearly
-    equal it errs nearly half of the time (``e-process`` keeps its error).
+    Not when the error must be limited whatever the question: on questions whose options are nearly
+    equal it errs nearly half of the time (``e-process`` guarantees its error).
 
     References
     ----------

@@ -47,7 +47,7 @@ given up within a day, and an event only wakes who looks."""
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is no part of a campaign's log: a key, a token, a session, a webhook.
+    """What is not part of a campaign's log: a key, a token, a session, a webhook.
 
     Attributes
     ----------

@@ -103,8 +103,7 @@ class CertifiedBlock(Jsonable):
 
 @dataclass(frozen=True, slots=True)
 class CampaignCertificate(ShownResult, Jsonable):
-    """What may be believed of a campaign's labels because some were drawn at random and
-    audited.
+    """What is shown about a campaign's labels because some were drawn at random and audited.
 
     Attributes
     ----------
@@ -163,7 +162,7 @@ class CampaignCertificate(ShownResult, Jsonable):
 
     def _records(self) -> list[dict[str, Any]]:
         return [
-            {"block": number, **{name: getattr(each, name) for name in each.json_types()}}
+            {"block": number, **each._asdict()}
             for number, block in enumerate(self.blocks, 1)
             for each in block.sets
         ]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
-from askwise.campaign.askings import Askings
 from askwise.campaign.certifying import AUDIT_RULES
+from askwise.campaign.own_decisions import OwnDecision
 from askwise.campaign.piloting import OWN_RULES
 from askwise.campaign.screening import SCREENING_RULES
 from askwise.campaign.spec import Spec
@@ -184,7 +184,7 @@ def _asked_again(
     phase = state.certification if decided.note in AUDIT_RULES else state.pilot
     assert phase is not None
     step = phase.next_step(state.ledger, available, len(decided.rows or ()))
-    return step.plan(state.ledger) if isinstance(step, Askings) else None
+    return step.plan(state.ledger) if isinstance(step, OwnDecision) else None
 
 
 def _gold_again(

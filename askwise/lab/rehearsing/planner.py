@@ -62,14 +62,14 @@ def plan_campaign(
     worlds : PossibleWorlds
         Workers as they are guessed or were recorded, and the tasks.
     target_error : float, optional
-        The share of labels that may be wrong, in the mean of the campaigns; 0.05 unless a budget
+        The share of labels that may be wrong, averaged over the campaigns; 0.05 unless a budget
         or the policy's target is given.
     policy : label
         One that labels tasks within a budget; or one that assures the accuracy of each and is told
         truths as it learns (``ccb-ns``), planned with ``target_error`` as its ``alpha``.
     lever : "cheapest", "budget" or "target"
         What is tuned until the error is within the target: how much is spent, the error at which
-        the policy calls a task done, or whichever costs less in the mean.
+        the policy calls a task done, or whichever costs less on average.
     budget : amount, optional
         Planned as it is, beside what the target takes.
     truths : int

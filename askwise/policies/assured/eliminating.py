@@ -60,7 +60,7 @@ def drop_surpassed(costs: Array, lower: Array, upper: Array, chosen: Array, kept
     others are what it can pay for. If m workers cost no more than r and are surely no less able
     (their lower bound is no less than r's upper), one of them is not in the set, and it is no more
     expensive and errs no more with that one in place of r. All that is used of the error function
-    is that it hangs on qualities alone and never rises with one.
+    is that it depends on qualities alone and never rises with one.
     """
     limit = costs[chosen].sum()
     order = marked(kept)

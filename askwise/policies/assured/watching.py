@@ -7,7 +7,7 @@ r**X / (1 - p + r p) over the tasks so far is a martingale of mean 1 if X is 1 w
 and falls on average if that is less likely (a tie is worth less than its mean, as r**X is convex).
 log(1 - p + r p) is concave in p: with the mean of the p in place of each, the product is smaller
 still. So is the mean over several r. It exceeds 1 / level with probability ``level`` at most,
-ever (Ville), and it hangs on three sums only.
+ever (Ville), and it depends on three sums only.
 
 The same with odds ratios below 1 bounds from above how often answers are wrong on the mean,
 however that differs from task to task.

@@ -12,7 +12,8 @@ from askwise.core.money import from_micro, to_micro
 from askwise.figures import live
 from askwise.figures.price_chart import price_chart
 from askwise.service.dashboard import tables as rows
-from askwise.service.dashboard.overview import LATE, PIECE, Facts, Glance, Overviews
+from askwise.service.dashboard.facts import Facts
+from askwise.service.dashboard.overview import LATE, PIECE, Glance, Overviews
 from askwise.service.dashboard.visit import ROWS, Visit
 
 SHORT = 8

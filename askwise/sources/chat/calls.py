@@ -208,7 +208,7 @@ class ModelCalls:
         return replace(self._refused(reply), cost=paid, reference=_id_of(reply))
 
     def _refused(self, reply: HttpReply) -> Called:
-        """What a reply means that is no answer."""
+        """What a reply means that is not an answer."""
         words = reply.words()
         said = self.endpoint.redacted(str(reply.error().get("message", "")))
         detail = f"HTTP {reply.status}" + (f": {said}" if said else "")

@@ -12,7 +12,7 @@ from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.money import MICRO
 
 MOST_TOKENS = 10**9
-"""A usage beyond this is no usage."""
+"""A usage beyond this is not believed."""
 
 _KNOWN = ("input", "cached", "output", "per")
 

@@ -134,7 +134,7 @@ class HoeffdingLinear(ErrorFunction):
     epsilon : float
         Every quality is at least 1/2 + epsilon. The paper has 1/6: qualities above 2/3.
 
-    Assumes that; below it this is no bound on the majority's error. The empty set has the
+    Assumes that; below it this does not bound the majority's error. The empty set has the
     error 1.
 
     Not when cost matters more than the paper's guarantees: five workers of quality .8 err in

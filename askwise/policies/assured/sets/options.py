@@ -71,7 +71,7 @@ class PluralityError(ErrorFunction):
     """The probability that the option with the most votes is wrong, exactly, if errors are even.
 
     A worker who is wrong names each of the other options with the same probability. How the wrong
-    votes spread then hangs on their number alone, so that the error is the mean of that over how
+    votes spread then depends on their number alone, so that the error is the mean of that over how
     many are right (Poisson-binomial).
 
     Parameters

@@ -31,7 +31,7 @@ def over(module: Any, **names: Any) -> dict[str, Any]:
 def finder_by_classes(function: ErrorFunction) -> Callable[..., int]:
     """``find_by_classes`` for an error function, a user's own too.
 
-    All that it rests on is that the error hangs on qualities alone and never rises with one.
+    All that it rests on is that the error depends on qualities alone and never rises with one.
     """
     if function.code != OTHER:
         return classes.find_by_classes

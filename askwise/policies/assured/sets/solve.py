@@ -76,7 +76,7 @@ def cheapest_set(
         improved by single replacements; for a user's function workers in order of
         cost / (2q - 1) until the target is met, without those who turn out superfluous.
         ``"classes"``: qualities are rounded down to a few classes and all numbers of workers of
-        each class are tried, so that it always ends; the set hangs on costs only through a
+        each class are tried, so that it always ends; the set depends on costs only through a
         range of sets that is settled by the qualities, which is what truthful payments need.
         A function of your own, ``plurality``, ``majority-first`` and ``likeliest`` are solved
         exactly by trying sets in order of cost, up to 20 workers.

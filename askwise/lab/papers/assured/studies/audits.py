@@ -226,7 +226,7 @@ def worth_of(outcome: Outcome, world: AssuredWorld, policy: CcbNs) -> list[float
     # A tie is broken by a coin.
     wrong = np.where(lead < 0, 1.0, np.where(lead == 0, 0.5, 0.0))
     sets, own = sets_of(outcome)
-    # What is assured hangs on who was asked: one task a set will do.
+    # What is assured depends on who was asked: one task per set will do.
     first = [int(np.argmax(own == at)) for at in range(len(sets))]
     said = policy.assurances(ledger.problem, state, ledger, first)
     sure = np.array([one.outcome == "assured" for one in said])[own]

@@ -160,7 +160,7 @@ class JudgesCascade(OnSets):
             "cost",
             "share of wrong labels allowed",
             "money a task",
-            "What a label costs in the mean of the draws, truths included, with 95% intervals.",
+            "What a label costs averaged over the draws, truths included, with 95% intervals.",
         ),
         Figure(
             "false",

@@ -46,7 +46,7 @@ class Origin:
 
 
 @dataclass
-class CampaignBooks:
+class CampaignMoment:
     """One moment of a campaign."""
 
     pairs: dict[tuple[str, str], Handed] = field(default_factory=dict)
@@ -109,30 +109,30 @@ class CampaignBooks:
         }
 
 
-def read_books(campaign: Campaign) -> CampaignBooks:
+def read_moment(campaign: Campaign) -> CampaignMoment:
     """Read a campaign at one moment."""
-    books = CampaignBooks()
+    moment = CampaignMoment()
     with campaign.reading() as state:
         ledger = state.ledger
         for at, worker in enumerate(ledger.workers):
-            books.workers[worker.id] = worker
+            moment.workers[worker.id] = worker
             if not ledger.book.workers[at, c.ONCE]:
-                books.repeats.add(worker.id)
+                moment.repeats.add(worker.id)
             if ledger.is_here(at):
-                books.here.add(worker.id)
+                moment.here.add(worker.id)
         for at, task in enumerate(ledger.tasks):
             if at not in ledger.removed:
-                books.tasks[task.id] = task.payload
+                moment.tasks[task.id] = task.payload
                 if not ledger.book.tasks[at, c.CLOSED]:
-                    books.open_tasks[task.id] = task.payload
+                    moment.open_tasks[task.id] = task.payload
         for at in range(ledger.total(c.ASSIGNMENTS)):
             found = handed(campaign.name, state, at)
             who = int(ledger.book.assignments[at, c.WORKER])
-            books.put(found)
+            moment.put(found)
             seq = int(ledger.book.assignments[at, c.SEQ])
             if ledger.book.workers[who, c.AUDITS] or seq in ledger.standings.of(who).gold:
-                books.personal.add(found.assignment.id)
-    return books
+                moment.personal.add(found.assignment.id)
+    return moment
 
 
 def is_closed(campaign: Campaign, task: str) -> bool:

@@ -21,8 +21,8 @@ from askwise.kernels.hem import (
     rate_ease,
     side_margins,
 )
-from tests.kernels.hem_reading import Given, Reading
-from tests.kernels.test_hem import coded, random_table
+from tests.kernels.hem.reading import Given, Reading
+from tests.kernels.hem.test_hem import coded, random_table
 
 
 def crowd(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tests.kernels.hem_reading import Given, Reading, between, odds
+from tests.kernels.hem.reading import Given, Reading, between, odds
 
 
 class LiveReading(Reading):

@@ -1,4 +1,4 @@
-"""What stores in SQL databases share: how they are read, and transactions that ask once."""
+"""Reading a store in an SQL database; what is written is each database's own."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event
 from askwise.store import errors
 from askwise.store.backup.portable import CHUNK, Head, Item, Portable, lent
-from askwise.store.base import Reply, Snapshot, Transaction
+from askwise.store.base import Reply, Snapshot
 from askwise.store.connections import Connection, Connections
-from askwise.store.event_rows import EventRow, JoinedRows, columns_of, pack, put_together, unpack
+from askwise.store.event_rows import EventRow, JoinedRows, columns_of, put_together, unpack
 from askwise.store.records import Record, check_limit, end_of, whole
+from askwise.store.sql import statements
 
 PATIENCE = 30.0
 """Seconds to wait for another writer."""
@@ -34,129 +35,11 @@ _LONGEST = 100_000
 LOOK = "read out the store"
 """What can't be done inside a write block, for messages."""
 
-DELETED = "deleted"
-"""Stands in place of an archive's note where a campaign was deleted: its row keeps the name."""
-
-RENAMED_SINCE = "SELECT 1 FROM {s}events WHERE campaign = {v} AND seq > {v} AND kind = 'RENAMED'"
-"""Whether a state up to a number is of before the log was rewritten."""
-
 _END = 2**62
 """Above every sequence number, and every number of records."""
 
-# {s} is what names of tables begin with, {v} stands for a value.
-LAST = "SELECT seq FROM {s}events WHERE campaign = {v} ORDER BY seq DESC LIMIT 1"
-_ID = "SELECT id, archived FROM {s}campaigns WHERE name = {v}"
-_IDS = "SELECT name, id FROM {s}campaigns WHERE archived IS NULL"
-_HEAD = "SELECT created, spec, archived FROM {s}campaigns WHERE id = {v}"
-_PUT_AWAY = """
-    SELECT name FROM {s}campaigns AS c WHERE archived IS NULL AND (
-        SELECT kind FROM {s}events AS e WHERE e.campaign = c.id ORDER BY seq DESC LIMIT 1
-    ) = 'ARCHIVED'
-"""
-EVENTS = """
-    SELECT seq, kind, time, key, body FROM {s}events
-    WHERE campaign = {v} AND seq > {v} AND seq <= {v} ORDER BY seq LIMIT {chunk}
-"""
-_JOINED = """
-    SELECT count(*), coalesce(sum(CASE WHEN length(body) > {longest} THEN 1 ELSE 0 END), 0),
-        {seqs}, {kinds}, {bodies}
-    FROM (
-        SELECT seq, kind, body FROM {s}events
-        WHERE campaign = {v} AND seq > {v} AND seq <= {v} ORDER BY seq LIMIT {chunk}
-    ) AS log
-"""
-_PICK = """
-    SELECT seq, kind, time, key, body FROM {s}events WHERE campaign = {v} AND seq {among}
-    ORDER BY seq
-"""
-_REPLIES = "SELECT key, request, body FROM {s}replies WHERE campaign = {v} AND key {among}"
-_FIRST_REPLIES = _REPLIES.replace("AND key {among}", "ORDER BY key LIMIT {chunk}")
-_NEXT_REPLIES = _REPLIES.replace("{among}", "> {v} ORDER BY key LIMIT {chunk}")
-_SNAPSHOT = """
-    SELECT seq, blob FROM {s}snapshots
-    WHERE campaign = {v} AND version = {v} AND seq <= {v} ORDER BY seq DESC LIMIT 1
-"""
-_RECORD = "SELECT body FROM {s}records WHERE kind = {v} AND id = {v}"
-_RECORDS = """
-    SELECT id, body FROM {s}records WHERE kind = {v} AND id >= {v} AND id <> {v}
-    ORDER BY id LIMIT {v}
-"""
-_RECORDS_BELOW = _RECORDS.replace("ORDER BY", "AND id < {v} ORDER BY")
-_ALL_RECORDS = """
-    SELECT kind, id, body FROM {s}records
-    WHERE (kind, id) > ({v}, {v}) ORDER BY kind, id LIMIT {chunk}
-"""
-
-Run = Callable[..., list[Any]]
+Execute = Callable[..., list[Any]]
 """Executes a statement with values and returns its rows."""
-
-
-class SqlTransaction(Transaction):
-    """Works on the connection of its thread, on which a transaction holds the lock.
-
-    While it does, nobody else appends or keeps a reply: where the log ends is asked once, and so
-    is each key.
-    """
-
-    def __init__(
-        self, store: SqlStore, link: Connection, name: str, campaign: int, last: int
-    ) -> None:
-        self.store = store
-        self.link = link
-        self.name = name
-        self.campaign = campaign
-        self.last = last
-        self.grown = False
-        self.over = False
-        self._replies: dict[str, Reply | None] = {}
-
-    def tail(self, after: int) -> list[Event]:
-        self.check()
-        if after >= self.last:
-            return []
-        return self.store.read_on(self.link, self.campaign, after, None)
-
-    def reply(self, key: str) -> Reply | None:
-        return self.replies([key]).get(key)
-
-    def replies(self, keys: Sequence[str]) -> dict[str, Reply]:
-        self.check()
-        new = [key for key in dict.fromkeys(keys) if key not in self._replies]
-        if new:
-            found = self.store.replies_on(self.link.run_ahead, self.campaign, new)
-            self._replies.update({**dict.fromkeys(new), **found})
-        known = ((key, self._replies[key]) for key in keys)
-        return {key: reply for key, reply in known if reply is not None}
-
-    def append(self, events: Sequence[Event], expected_seq: int) -> None:
-        self.check()
-        if self.last != expected_seq:
-            raise errors.log_moved(self.name, self.last, expected_seq)
-        rows = pack(events, expected_seq)
-        if rows:
-            self._append(rows)
-            self.last += len(rows)
-            self.grown = True
-
-    def keep(self, reply: Reply) -> None:
-        if self.reply(reply.key) is not None:
-            raise errors.reply_exists(self.name, reply.key)
-        self._keep(reply)
-        self._replies[reply.key] = reply
-
-    def check(self) -> None:
-        """Complain if the transaction can't go on."""
-        if self.over:
-            raise errors.write_is_over()
-        self.link.check()
-
-    @abstractmethod
-    def _append(self, rows: list[EventRow]) -> None:
-        """Let the database append to the log."""
-
-    @abstractmethod
-    def _keep(self, reply: Reply) -> None:
-        """Let the database keep a reply."""
 
 
 class SqlStore(Portable):
@@ -184,7 +67,7 @@ class SqlStore(Portable):
     def spec(self, name: str) -> str:
         campaign = self._id(name)
         with self._connections.use() as link:
-            ((_, spec, note),) = self._run(link, _HEAD, campaign)
+            ((_, spec, note),) = self._run(link, statements.HEAD, campaign)
         if note is not None:
             raise self._gone(name, note)
         return self._given(spec)
@@ -195,7 +78,7 @@ class SqlStore(Portable):
 
     def put_away(self) -> set[str]:
         with self._look() as link:
-            found = [] if link is None else self._run(link, _PUT_AWAY)
+            found = [] if link is None else self._run(link, statements.PUT_AWAY)
         return {self._given(name) for (name,) in found}
 
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
@@ -222,13 +105,13 @@ class SqlStore(Portable):
     def pick(self, name: str, seqs: Iterable[int]) -> list[Event]:
         campaign = self._id(name)
         with self._connections.use() as link:
-            found = self._look_up(link.run, _PICK, campaign, sorted(set(seqs)))
+            found = self._look_up(link.run, statements.PICK, campaign, sorted(set(seqs)))
             return unpack(map(self._as_written, found))
 
     def position(self, name: str) -> int:
         campaign = self._id(name)
         with self._connections.use() as link:
-            last = last_of(self._run(link, LAST, campaign))
+            last = statements.last_of(link.run(self._last, campaign))
             if last == 0:
                 self.check_here(name)
             return last
@@ -241,7 +124,7 @@ class SqlStore(Portable):
     def save(self, name: str, snapshot: Snapshot) -> None:
         campaign = self._id(name)
         with self._connections.use_outside("save a snapshot") as link:
-            last = last_of(self._run(link, LAST, campaign))
+            last = statements.last_of(self._run(link, statements.LAST, campaign))
             if snapshot.seq > last:
                 raise errors.snapshot_ahead(name, last, snapshot.seq)
             self._save(link, campaign, snapshot)
@@ -249,13 +132,13 @@ class SqlStore(Portable):
     def snapshot(self, name: str, version: str, upto: int | None = None) -> Snapshot | None:
         values = self._id(name), self._kept(version, "version"), _END if upto is None else upto
         with self._connections.use() as link:
-            found = self._run(link, _SNAPSHOT, *values)
+            found = self._run(link, statements.SNAPSHOT, *values)
         return Snapshot(found[0][0], version, found[0][1]) if found else None
 
     def record(self, kind: str, id: str) -> Record | None:
         place = self._kept_in_order(kind, "kind"), self._kept_in_order(id, "id")
         with self._look() as link:
-            found = [] if link is None else self._run(link, _RECORD, *place)
+            found = [] if link is None else self._run(link, statements.RECORD, *place)
         return Record(kind, id, self._given(found[0][0])) if found else None
 
     def records(
@@ -269,7 +152,9 @@ class SqlStore(Portable):
         with self._look() as link:
             if link is None:
                 return []
-            found = self._run(link, _RECORDS if end is None else _RECORDS_BELOW, *values)
+            found = self._run(
+                link, statements.RECORDS if end is None else statements.RECORDS_BELOW, *values
+            )
         return [Record(kind, self._given_in_order(id), self._given(body)) for id, body in found]
 
     @contextmanager
@@ -293,10 +178,10 @@ class SqlStore(Portable):
         end = _END if upto is None else upto
         return unpack(self._rows(link, campaign, after, end, TOGETHER))
 
-    def replies_on(self, run: Run, campaign: int, keys: Sequence[str]) -> dict[str, Reply]:
+    def replies_on(self, run: Execute, campaign: int, keys: Sequence[str]) -> dict[str, Reply]:
         """Find replies by their keys."""
         wanted = [self._kept(key, "key") for key in keys]
-        found = self._look_up(run, _REPLIES, campaign, wanted)
+        found = self._look_up(run, statements.REPLIES, campaign, wanted)
         replies = (Reply(*map(self._given, row)) for row in found)
         return {reply.key: reply for reply in replies}
 
@@ -340,7 +225,9 @@ class SqlStore(Portable):
     def _run(self, link: Connection, statement: str, *values: Any, **words: object) -> list[Any]:
         return link.run(self._say(statement, **words), *values)
 
-    def _look_up(self, run: Run, statement: str, campaign: int, wanted: list[Any]) -> Iterator[Any]:
+    def _look_up(
+        self, run: Execute, statement: str, campaign: int, wanted: list[Any]
+    ) -> Iterator[Any]:
         """Find rows by a list of values, some at a time."""
         for at in range(0, len(wanted), self.most):
             among, values = self._among(wanted[at : at + self.most])
@@ -351,7 +238,7 @@ class SqlStore(Portable):
         if name not in self._ids:
             kept = self._kept(name, "name")
             with self._look() as link:
-                found = [] if link is None else self._run(link, _ID, kept)
+                found = [] if link is None else self._run(link, statements.ID, kept)
             if not found:
                 raise self._unknown(name)
             number, note = found[0]
@@ -367,12 +254,12 @@ class SqlStore(Portable):
 
     def _gone(self, name: str, note: str) -> Conflict | UnknownName:
         self._ids.pop(name, None)
-        if note == DELETED:
+        if note == statements.DELETED:
             return errors.campaign_deleted(name)
         return errors.campaign_archived(name, json.loads(self._given(note))["file"])
 
     def _all_ids(self, link: Connection) -> dict[str, int]:
-        return {self._given(name): int(number) for name, number in self._run(link, _IDS)}
+        return {self._given(name): int(number) for name, number in self._run(link, statements.IDS)}
 
     def _joined(
         self, link: Connection, campaign: int, after: int, upto: int
@@ -391,10 +278,15 @@ class SqlStore(Portable):
                 return
 
     @cached_property
+    def _last(self) -> str:
+        """``LAST`` in this database: every write asks."""
+        return self._say(statements.LAST)
+
+    @cached_property
     def _joining(self) -> str:
         short = f"CASE WHEN length(body) > {_LONGEST} THEN '' ELSE body END"
         return self._say(
-            _JOINED,
+            statements.JOINED_EVENTS,
             seqs=self._join("seq"),
             kinds=self._join("kind"),
             bodies=self._join(short, lines=True),
@@ -414,7 +306,7 @@ class SqlStore(Portable):
     ) -> Iterator[Any]:
         """Read a log piece by piece: what is there stays there, so together they are one log."""
         while True:
-            rows = self._run(link, EVENTS, campaign, after, upto, chunk=chunk)
+            rows = self._run(link, statements.EVENTS, campaign, after, upto, chunk=chunk)
             yield from map(self._as_written, rows)
             if len(rows) < chunk:
                 return
@@ -425,16 +317,16 @@ class SqlStore(Portable):
         return row if row[3] is None else (*row[:3], self._given(row[3]), row[4])
 
     def _campaign_items(self, link: Connection, name: str, campaign: int) -> Iterator[Item]:
-        ((created, spec, _),) = self._run(link, _HEAD, campaign)
+        ((created, spec, _),) = self._run(link, statements.HEAD, campaign)
         yield Head(name, created, self._given(spec))
         yield from map(EventRow._make, self._rows(link, campaign, 0, _END, CHUNK))
         yield from self._all_replies(link, campaign)
 
     def _all_replies(self, link: Connection, campaign: int) -> Iterator[Reply]:
-        rows = self._run(link, _FIRST_REPLIES, campaign, chunk=CHUNK)
+        rows = self._run(link, statements.FIRST_REPLIES, campaign, chunk=CHUNK)
         while rows:
             yield from (Reply(*map(self._given, row)) for row in rows)
-            rows = self._run(link, _NEXT_REPLIES, campaign, rows[-1][0], chunk=CHUNK)
+            rows = self._run(link, statements.NEXT_REPLIES, campaign, rows[-1][0], chunk=CHUNK)
 
     def _items(self, link: Connection, campaigns: dict[str, int]) -> Iterator[Item]:
         given, in_order = self._given, self._given_in_order
@@ -442,12 +334,7 @@ class SqlStore(Portable):
             yield from self._campaign_items(link, name, campaign)
         # No id is empty, so this is below all of them.
         place = ("", "")
-        while rows := self._run(link, _ALL_RECORDS, *place, chunk=CHUNK):
+        while rows := self._run(link, statements.ALL_RECORDS, *place, chunk=CHUNK):
             for kind, record, body in rows:
                 yield Record(in_order(kind), in_order(record), given(body))
             place = rows[-1][:2]
-
-
-def last_of(rows: list[Any]) -> int:
-    """The position of a log: what ``LAST`` found of it."""
-    return int(rows[0][0]) if rows else 0

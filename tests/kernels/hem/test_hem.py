@@ -17,7 +17,7 @@ from askwise.kernels.hem import (
     lift_of,
     new_beliefs,
 )
-from tests.kernels.hem_reading import Given, Reading
+from tests.kernels.hem.reading import Given, Reading
 
 
 def coded(

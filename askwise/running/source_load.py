@@ -1,4 +1,4 @@
-"""Desks: how much each source has to do, and when it can be asked again."""
+"""How much each source has to do, and when it can be asked again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ double each time, up to the longest."""
 
 
 @dataclass
-class SourceDesk:
+class SourceLoad:
     """A source, and how much it has to do."""
 
     source: Source
@@ -74,6 +74,6 @@ def check_source(worker: Worker, source: Source) -> None:
         )
 
 
-def soonest_back(desks: list[SourceDesk]) -> float:
+def soonest_back(loads: list[SourceLoad]) -> float:
     """Seconds until the first of those who are out is back; ``inf`` if nobody will be."""
-    return min((pause for desk in desks if (pause := desk.pause()) > 0.0), default=math.inf)
+    return min((pause for load in loads if (pause := load.pause()) > 0.0), default=math.inf)

@@ -11,7 +11,7 @@ from askwise.lab.worlds import Recording
 from askwise.ledger import columns as c
 from askwise.policies import policies
 from tests.policies.labels.campaigns import run
-from tests.policies.labels.test_hem import accuracy_of, crowd
+from tests.policies.labels.hem.test_hem import accuracy_of, crowd
 
 CAMPS = [[0.9, 0.9, 0.9, 0.1, 0.1, 0.1, 0.1, 0.1], [0.95, 0.9, 0.9, 0.75, 0.75, 0.75, 0.75, 0.75]]
 """In the first context most agree on what is wrong; those who do not are the best elsewhere."""

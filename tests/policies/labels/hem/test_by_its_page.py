@@ -11,7 +11,7 @@ from askwise.core.choices import Batch
 from askwise.kernels.hem import JUDGED, MEAN, RIGHT
 from askwise.testing.sessions import spec_of_campaign
 from tests.policies.labels.campaigns import campaign_of
-from tests.policies.labels.hem_reading import LiveReading
+from tests.policies.labels.hem.reading import LiveReading
 
 NEAR = 1e-9
 

@@ -7,7 +7,7 @@ from askwise.core.events import PlanRow
 from askwise.ledger import Ledger
 
 
-class Asking(NamedTuple):
+class OwnAsk(NamedTuple):
     """A worker to ask about a task."""
 
     task: int
@@ -16,11 +16,11 @@ class Asking(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Askings:
+class OwnDecision:
     """Whom to ask now, and what for."""
 
     note: str
-    rows: list[Asking]
+    rows: list[OwnAsk]
 
     def plan(self, ledger: Ledger) -> tuple[PlanRow, ...]:
         """The same in names."""
