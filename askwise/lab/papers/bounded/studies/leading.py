@@ -14,14 +14,11 @@ from askwise.lab.papers.bounded.studies.common import (
     CAPS,
     BoundedCell,
     BoundedExperiment,
-    made,
+    expected_shares,
     only_the_market,
 )
 from askwise.lab.results import mean_row
-from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Market, correlation_market, freelancer_market
-from askwise.ledger import columns as c
-from askwise.ledger.ledger import Ledger
 
 RECOMMENDED = "gittins-knapsack"
 """What ``policy="auto"`` takes for a utility and a budget."""
@@ -113,18 +110,8 @@ class Leading(BoundedExperiment):
     def sample(self, cell: BoundedCell, seed: int, replication: int) -> Array:
         """The expected share of each policy."""
         market = self.market(cell, np.random.default_rng([seed, replication]))
-        budget = cell.budget * MICRO
-        problem = market.problem(budget)
-        ledger, world = Ledger(problem), market.answering(seed, replication)
-        best, _ = market.optimum(budget)
-        shares = []
-        for label in self.policies:
-            outcome = simulate(
-                made(label), problem, world, seed=seed, replication=replication, ledger=ledger
-            )
-            answers = outcome.ledger.book.workers[: len(market.means), c.ANSWERED]
-            shares.append(float(answers @ market.means) / best)
-        return np.array(shares)
+        problem = market.problem(cell.budget * MICRO)
+        return expected_shares(self.policies, market, problem, seed, replication)
 
     def rows(self, cell: BoundedCell, samples: Array, seed: int) -> list[Row]:
         """One row per policy; and how far the recommended one is behind the best of the others."""
