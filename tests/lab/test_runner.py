@@ -107,6 +107,7 @@ def test_every_experiment_runs_and_draws(tmp_path: Path) -> None:
         "bounded-table1": SMALL,
         "bounded-epsilon": {"budgets": "200", "epsilons": "0.1"},
         "bounded-ratings": {"budgets": "100"},
+        "bounded-random": {"budgets": "100"},
         "bounded-policies": {
             "policies": "uniform", "table1": "500", "fig2": "100", "fig4": "5", "variances": "0.5",
         },

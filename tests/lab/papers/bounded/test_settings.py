@@ -119,6 +119,30 @@ def test_the_best_share_for_exploration_is_named() -> None:
     )
 
 
+def test_small_shares_that_beat_the_papers_are_named_where_intervals_are_apart() -> None:
+    study = with_settings("bounded-epsilon", {"budgets": "500,5000"})
+    means = {"B = 500": (0.89, 0.88, 0.85), "B = 5,000": (0.89, 0.851, 0.85)}
+    rows = [
+        row(series, panel, x, mean, "share_of_optimum")
+        for series in ("bounded-epsilon-first", "budget-limited-epsilon-first")
+        for panel, at in means.items()
+        for x, mean in zip((0.02, 0.05, 0.15), at, strict=True)
+    ]
+    assert study.differences(rows)[-1].endswith("at B = 500 (0.880 to 0.890 against 0.850).")
+
+
+def test_a_prior_that_is_better_than_the_uniform_one_is_named() -> None:
+    study = with_settings("bounded-random", {"budgets": "500"})
+    rows = [
+        row("random", "", 500, 0.45, "share_of_optimum"),
+        row("random(prior=cheap)", "", 500, 0.60, "share_of_optimum"),
+        row("random(prior=expensive)", "", 500, 0.451, "share_of_optimum"),
+    ]
+    said = " ".join(study.differences(rows))
+    assert "random(prior=cheap) against a uniform draw: better at 500 (0.600" in said
+    assert "random(prior=expensive) against a uniform draw: no clear difference at 500" in said
+
+
 def test_the_bars_of_fig_1_hold_every_job_once() -> None:
     study = with_settings("bounded-applicants", {})
     inside = np.array([study.samples(cell, 5, 0, 30)[:, 0] for cell in study.cells()])

@@ -72,7 +72,7 @@ class Ratings(BoundedExperiment):
         "thompson-knapsack",
     )
     ours: ClassVar[tuple[str, ...]] = (LEARNED,)
-    reps: ClassVar[int] = 400
+    reps: ClassVar[int] = 300
     title: ClassVar[str] = "Workers with ratings"
     reproduces: ClassVar[str] = "beyond 003 (section 7)"
     summary: ClassVar[str] = (
