@@ -11,7 +11,7 @@ from askwise.ledger import Book, Ledger, Proposal, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common
-from askwise.policies.bounded.common import COUNT, Indices, ScreeningPolicy, State
+from askwise.policies.bounded.common import PATIENCE, Indices, ScreeningPolicy, State
 from askwise.policies.bounded.normal_index import normal_bonus
 from askwise.policies.bounded.pooling import unit_of
 from askwise.policies.bounded.priors import RATINGS, Priors, believed, known, priors_of
@@ -48,21 +48,17 @@ def choose(
         out.head[1] = SCREEN
         propose(out, -1, best, 1, 1.0)
         return c.PROPOSED
-    highest = 0.0
+    densities = out.real[0]
     for worker in range(totals[c.WORKERS]):
         units = room(book, worker, money)
-        if available[worker] == 0 or units <= 0:
-            continue
-        price = book.workers[worker, c.PRICE] / priors.lowest
-        density = index_of(book, beliefs, priors, worker, units) / price
-        if density >= 0.0 and (best < 0 or density > highest):
-            best, highest = worker, density
-    if best < 0:
-        return common.at_end(book, available)
+        densities[worker] = -math.inf
+        if available[worker] == 1 and units > 0:
+            price = book.workers[worker, c.PRICE] / priors.lowest
+            densities[worker] = index_of(book, beliefs, priors, worker, units) / price
     out.head[1] = INDEX
-    units = max(1, int(beliefs[best, COUNT]) // 8)
-    propose(out, -1, best, min(units, room(book, best, money)), 1.0)
-    return c.PROPOSED
+    if common.propose_densest(book, beliefs, densities, 0.0, available, PATIENCE, 1.0, out):
+        return c.PROPOSED
+    return common.at_end(book, available)
 
 
 @kernel
