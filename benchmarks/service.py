@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import re
 import shutil
 import signal
@@ -27,7 +26,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.timing import quantity, ratio, table, want
+from benchmarks.timing import cpu_of, quantity, ratio, spread, table, want
 from scripts.postgres import Cluster, Unavailable
 
 CLIENTS = (1, 8, 64)
@@ -73,8 +72,7 @@ class Server:
 
     def cpu(self) -> float:
         """CPU seconds of the process so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_of(self.process.pid)
 
 
 @contextmanager
@@ -139,19 +137,33 @@ class Figures:
     middle: list[float] = field(default_factory=list)
     slow: list[float] = field(default_factory=list)
     busy: list[float] = field(default_factory=list)
+    steady: list[float] = field(default_factory=list)
+    """Of one client: the CPU of the slowest hundredth of cycles to that of the median cycle."""
 
     def take(self, server: Server, campaign: str, clients: int, length: float) -> None:
         """Measure once."""
         command = [sys.executable, "-m", "benchmarks.service_clients", str(server.port)]
         command += [server.key, campaign, str(clients), str(length)]
+        command += [str(server.process.pid)] if clients == 1 else []
         before = server.cpu()
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)
-        took = found["took"]
+        took, costs = found["took"], found["costs"]
         self.rate.append(len(took) / found["seconds"])
-        self.middle.append(1e3 * took[len(took) // 2])
-        self.slow.append(1e3 * took[min(len(took) - 1, len(took) * 99 // 100)])
+        self.middle.append(1e3 * _middle(took))
+        self.slow.append(1e3 * _slow(took))
         self.busy.append((server.cpu() - before) / len(took) * 1e3)
+        if costs:
+            self.steady.append(_slow(costs) / _middle(costs))
+
+
+def _middle(ordered: list[float]) -> float:
+    return ordered[len(ordered) // 2]
+
+
+def _slow(ordered: list[float]) -> float:
+    """What a hundredth of them are above."""
+    return ordered[len(ordered) * 99 // 100]
 
 
 def group_commits(file: Path) -> Iterator[None]:
@@ -179,7 +191,8 @@ def main(quick: bool) -> None:
     # Here, so that the processes of the clients start quickly.
     from benchmarks.live import seconds
 
-    length, rounds, warm = (1.5, 2, 6.0) if quick else (3.0, 5, 15.0)
+    # Many short rounds: what others do on the machine changes from one to the next.
+    length, rounds, warm = (1.0, 4, 6.0) if quick else (1.5, 11, 15.0)
     print("ask+answer cycles over HTTP; clients and server share the cores of this machine")
     compile_kernels()
     directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
@@ -195,6 +208,7 @@ def main(quick: bool) -> None:
                 for name, store in stores(stack, directory).items()
             }
             groups = group_commits(directory / "groups.sqlite")
+            Figures().take(bare, "bench", 8, warm / 3)  # until its file has its size, as ours have
             for server in ours.values():
                 for policy in MOST_CPU:
                     Figures().take(server, policy, 8, warm)  # until compiled kernels are loaded
@@ -249,11 +263,12 @@ def show_cycles(found: Found) -> None:
                 f"{statistics.median(figures.slow):.1f}",
                 f"{statistics.median(figures.busy):.2f}",
                 f"{beside:.2f}",
+                spread(figures.busy, bare.busy),
                 *wanted,
             ]
         )
-    header = ["", "cycles /s", "p50 ms", "p99 ms", "CPU ms a cycle", "to bare *", "wanted", "met"]
-    table(header, rows)
+    header = ["", "cycles /s", "p50 ms", "p99 ms", "CPU ms a cycle", "to bare *", "rounds"]
+    table([*header, "wanted", "met"], rows)
     print("  * CPU of the server's process, by rounds, to that of the bare service beside it")
 
 
@@ -268,21 +283,30 @@ def show_limits(found: Found, commits: float) -> None:
             rate * busy / 1e3 for rate, busy in zip(figures.rate, figures.busy, strict=True)
         )
         wanted = ["", ""] if name == BARE else want(share, least=0.5)
-        rows.append(
-            [f"{policy}: rate at {GROUP} clients, of the disk's *", f"{share:.2f}", *wanted]
-        )
+        what = f"{policy}: rate at {GROUP} clients"
+        rows.append([f"{what}, of the disk's *", f"{share:.2f}", *wanted])
+        if name != BARE:
+            beside = ratio(figures.rate, found[BARE, BARE, GROUP].rate)
+            rows.append([f"{what}, of the bare service's", f"{beside:.2f}", "", ""])
         rows.append(
             [f"{policy}: cores that its process was given meanwhile", f"{cores:.2f}", "", ""]
+        )
+        whole = 1e3 / statistics.median(figures.busy) / bound
+        rows.append(
+            [f"{policy}: what a core of its own would allow, of the disk's", f"{whole:.2f}", "", ""]
         )
     for (name, policy, clients), figures in found.items():
         if name == "PostgreSQL":
             beside = ratio(figures.busy, found["SQLite", policy, clients].busy)
             row = f"{policy}, {clients} clients: CPU with PostgreSQL to SQLite"
             rows.append([row, f"{beside:.2f}", *want(beside, most=2.0)])
-        if name != BARE:
-            spread = ratio(figures.slow, figures.middle)
-            row = f"{policy}, {clients} clients, {name}: p99 to p50"
-            rows.append([row, f"{spread:.1f}", *want(spread, most=10.0)])
+        tail = ratio(figures.slow, figures.middle)
+        row = f"{policy}, {clients} clients{'' if name == BARE else f', {name}'}: p99 to p50"
+        wanted = ["", ""] if name == BARE else want(tail, most=10.0)
+        rows.append([row, f"{tail:.1f}", *wanted])
+        if figures.steady:
+            steady = f"{statistics.median(figures.steady):.1f}"
+            rows.append([f"{row}, of the CPU of a cycle", steady, "", ""])
     table(["", "measured", "wanted", "met"], rows)
     print(
         f"  * {commits:.0f} bare commits a second, each of the rows of {GROUP} requests: "

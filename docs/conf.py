@@ -23,6 +23,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "askwise"
 html_static_path = ["assets/site.css"]
 html_css_files = ["site.css"]
+html_use_index = False  # it would be empty: the pages are their own index
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
@@ -68,7 +69,7 @@ INDEXES = {
 """Pages whose links to pages of their folder are the navigation, and the index above each."""
 
 OUTSIDE = ("skills/",)
-"""Pages that others link to and that are no part of the navigation."""
+"""Pages that others link to and that are not part of the navigation."""
 
 ELSE_UNDER = {"how-to/": "how-to/index", "": "understand"}
 """The index of pages that no index names, by their folder: nothing written is out of reach."""

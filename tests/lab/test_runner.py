@@ -197,7 +197,9 @@ def test_a_cell_that_fails_is_left_out_and_told_of(tmp_path: Path) -> None:
     found = run(Rough(), reps=4)
     assert {row.x for row in found.rows} == {1.0, 3.0}
     (told,) = found.failures
-    assert told == ("Left out, as it could not be computed: x at 2 (ZeroDivisionError: no crowd).")
+    assert told == (
+        "Left out because it could not be computed: x at 2 (ZeroDivisionError: no crowd)."
+    )
     page = write(Rough(), found, tmp_path, "askwise lab run rough").read_text()
     assert "ZeroDivisionError: no crowd" in page
     assert Results.read_json(tmp_path / "rough" / "results.json") == replace(

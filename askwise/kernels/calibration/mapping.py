@@ -158,7 +158,7 @@ def set_confidence(table: Array, row: int, classes: int, label: int, confidence:
     """Give the named class of a row a probability; the others share the rest as they did.
 
     The named class stays the most probable, by a hair at least: those tied with it get the same,
-    all others less, and a probability below one in this many classes is taken for that.
+    all others less, and a probability below one in this many classes counts as that.
     """
     if classes == 1:
         table[row, 0] = 1.0

@@ -1,6 +1,6 @@
 """Log-odds that allow for voices which depend on each other; this needs no truth.
 
-Models of workers take answers for independent, and are far too sure: people err on the same hard
+Models of workers treat answers as independent, and are far too sure: people err on the same hard
 tasks, prompts of one model on the same inputs. So the log-odds of a task are multiplied by::
 
     1 / (1 + r sqrt(F - 1))

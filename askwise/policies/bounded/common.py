@@ -137,7 +137,7 @@ def share_of(value: float, field: str) -> int:
 
 
 def check_discount(discount: float) -> None:
-    """Refuse a discount that is no factor."""
+    """Refuse a discount that is not a factor."""
     real(discount, "discount", "a factor above 0 and at most 1", least=1e-9, most=1)
 
 

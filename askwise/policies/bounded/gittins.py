@@ -150,9 +150,10 @@ class GittinsKnapsack(ScreeningPolicy):
     Parameters
     ----------
     screen : float
-        The most of the budget that trying workers out may cost.
+        Largest share of the budget that trying workers out may cost.
     discount : float
-        Factor on all earlier answers at each new one; below 1 for workers whose quality drifts.
+        Factor by which each new answer reduces the weight of all earlier ones; below 1 for workers
+        whose quality drifts.
     ratings : "learned", "taken" or "ignored"
         What to make of ``Worker(rating=, rating_weight=)``: believe ratings as far as the answers
         of rated workers bear them out; take them for as many answers as they say; or leave them.

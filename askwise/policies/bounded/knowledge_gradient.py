@@ -253,9 +253,11 @@ class KnowledgeGradient(ScreeningPolicy):
     Parameters
     ----------
     screen : float
-        The most of the budget that trying workers out (one unit each, cheapest up) may cost.
+        Largest share of the budget that trying workers out (one unit each, the cheapest first) may
+        cost.
     discount : float
-        Factor on all earlier answers at each new one; below 1 for workers whose quality drifts.
+        Factor by which each new answer reduces the weight of all earlier ones; below 1 for workers
+        whose quality drifts.
 
     Assumes utilities about a worker's own mean with noise of a similar size. A
     ``Worker(rating=, rating_weight=)`` is used as prior. Needs a utility after each answer.

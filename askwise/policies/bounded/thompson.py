@@ -82,10 +82,11 @@ class ThompsonKnapsack(BoundedPolicy):
     Parameters
     ----------
     discount : float
-        Factor on all earlier answers at each new one; below 1 for workers whose quality
-        drifts (.99 forgets in about a hundred answers).
+        Factor by which each new answer reduces the weight of all earlier ones; below 1 for workers
+        whose quality drifts (.99 forgets in about a hundred answers).
     patience : int
-        One more unit per decision for every this-many answers seen; 0 decides after every unit.
+        After n answers a decision is about n // patience units, at least one; 0 decides after every
+        unit.
 
     Assumes independent utilities per worker. A ``Worker(rating=, rating_weight=)`` is used as
     prior. Needs a utility after each answer; several may be out at once.

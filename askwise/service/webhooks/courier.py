@@ -10,7 +10,7 @@ from functools import partial
 
 from askwise.core.errors import AskwiseError
 from askwise.service.open_campaigns import OpenCampaigns
-from askwise.service.webhooks.outbox import Watcher
+from askwise.service.webhooks.outbox import HookWatcher
 from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.records import LANE, Lane, Webhook
 from askwise.service.webhooks.sending import Sender
@@ -38,7 +38,7 @@ class Courier:
 
     def __init__(self, campaigns: OpenCampaigns, hooks: Webhooks, network: Network) -> None:
         self._hooks = hooks
-        self._watcher = Watcher(campaigns, hooks)
+        self._watcher = HookWatcher(campaigns, hooks)
         self._sender = Sender(hooks, network)
         self._busy: set[str] = set()
         self._ending = threading.Event()

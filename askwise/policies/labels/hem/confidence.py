@@ -212,7 +212,7 @@ def map_by_parts(book: Book, state: State, answers: SkillAnswers, rounds: int) -
 
     Leaving a task out of what its givers showed is not enough: its truth has also moved what is
     believed of their other tasks. By that, labels of known tasks were right .02 more often than
-    those of others, in the mean of 20 recorded sets. This overwrites the skills of a state: a fit
+    those of others, averaged over 20 recorded sets. This overwrites the skills of a state: a fit
     to all truths must follow.
     """
     heard, options = state.meta[s.HEARD], book.totals[c.OPTIONS]

@@ -95,8 +95,8 @@ class Correlation(BoundedExperiment):
         return [
             "Prices come from the synthetic market, as oDesk's are not to be had; D and the noise "
             "are the paper's.",
-            "Footnote 15's distribution function is misprinted (it is no distribution function); "
-            "the mixture that it describes in words is used.",
+            "Footnote 15's distribution function is misprinted (it is not a distribution "
+            "function); the mixture that it describes in words is used.",
             "Utilities leave [0, 1] here. Policies see them scaled to the range that the world can "
             "produce, but KUBE's confidence term is left in the utility's own unit "
             "(raw_bonus=True), as the paper's formula has it.",
