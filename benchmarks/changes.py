@@ -57,7 +57,7 @@ def main(quick: bool) -> None:
     rows = []
     directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
     try:
-        subprocess.run([sys.executable, "-m", "askwise.cli.main", "warm", POLICY], check=True)
+        subprocess.run([sys.executable, "-m", "askwise", "warm", POLICY], check=True)
         for size in SIZES[:1] if quick else SIZES:
             file = directory / f"{size}.db"
             store = SqliteStore(file)
