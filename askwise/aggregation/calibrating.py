@@ -15,7 +15,7 @@ from askwise.aggregation.features import Features, with_prediction
 from askwise.aggregation.fitted import AGREEMENT, CALIBRATED, Calibration, Fitted
 from askwise.aggregation.steps import sized, work_of
 from askwise.core.arrays import Array
-from askwise.core.scoring import NORMAL, Labels, right_shares
+from askwise.core.scoring import NORMAL, ScoredLabels, right_shares
 from askwise.kernels import calibration
 from askwise.kernels.calibration import ConfidenceMap
 from askwise.ledger import columns as c
@@ -137,7 +137,7 @@ def reported(
         found, judged = found_in(part)
         rows = known[here]
         scores[here] = _scores(judged, found.labels, rows)
-        labels = Labels(found.labels[rows], found.confidence[rows], judged[rows])
+        labels = ScoredLabels(found.labels[rows], found.confidence[rows], judged[rows])
         right[here], _ = right_shares(labels, answers.truths[rows])
     made: ConfidenceMap = calibration.fit_map(scores, right)
     unknown = np.flatnonzero(answers.truths < 0)

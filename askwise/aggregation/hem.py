@@ -18,7 +18,7 @@ from askwise.kernels.grouping import numbered
 @aggregation.register("hem")
 @dataclass(frozen=True)
 class HemAggregator(Iterative, Partitioned):
-    """Learn who is right on what by EM with partially pooled accuracies.
+    """Learn who is right about what by EM with partially pooled accuracies.
 
     A worker's accuracy is that of the crowd until their own answers say otherwise. Their accuracy
     in a context leans on that in the others, their accuracy on a class deviates from both as far as
@@ -40,7 +40,7 @@ class HemAggregator(Iterative, Partitioned):
     Assumes that answers are independent given the truth, and that most workers are right more
     often than not in most contexts. Give the ``contexts`` of tasks if there are any.
 
-    Not for workers who agree on what is wrong: give some truths, which overrule the workers.
+    Not for workers who agree on wrong answers: give some truths, which overrule the workers.
 
     References
     ----------

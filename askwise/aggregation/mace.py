@@ -141,8 +141,8 @@ class Mace(Iterative):
 
     Assumes that a worker who knows is right, and that guesses do not depend on the task.
 
-    Not for honest workers who mistake one class for another: ``dawid-skene`` learns that. It
-    is made for workers of whom some do not look at the task.
+    Not for honest workers who mistake one class for another: ``dawid-skene`` learns that. It is
+    meant for crowds in which some workers do not look at the task.
 
     References
     ----------

@@ -13,6 +13,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, argument, cores, option, settings_of
 from askwise.cli.progress import narrated, progress, spoken
@@ -43,6 +44,10 @@ SHOWN = 5
 """Tasks, best and worst workers on a screen."""
 
 
+@examples(
+    "askwise aggregate labels.csv --method dawid-skene --out answers.csv",
+    "askwise aggregate labels.csv --method all --gold gold.csv",
+)
 def aggregate(
     labels: Path = argument(
         "LABELS",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import change, leave_compiler_out, open_campaign, open_store, verb
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option
 from askwise.cli.progress import narrated
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from askwise.campaign import Campaign
 
 
+@examples("askwise archive birds", "askwise archive birds --to archive")
 def archive(
     names: list[str] = argument("CAMPAIGN...", "Campaigns without open assignments."),
     to: Path | None = option(
@@ -40,7 +42,7 @@ def archive(
                 found.append({"name": name, "file": None, "events": campaign.status().seq})
             else:
                 found.append({"name": name, **_moved(store, name, to)})
-    columns: output.Columns = {
+    columns: output.Headings = {
         "campaign": "name",
         "file": lambda each: each["file"] or "-",
         ">events": "events",
@@ -58,11 +60,13 @@ def _moved(store: str, name: str, to: Path) -> dict[str, Any]:
         return move(opened, name, to, time()).to_json()
 
 
+@examples("askwise unarchive fish")
 @verb("{name} is in use again")
 def unarchive() -> None:
     """Reopen an archived campaign; for one in a file, use restore."""
 
 
+@examples('askwise retitle cats "Cats and dogs"')
 @change
 def retitle(
     campaign: Campaign,
@@ -74,11 +78,13 @@ def retitle(
     return f"{campaign.name} is called {campaign.status().title or campaign.name}"
 
 
+@examples("askwise remove cats photo-4")
 @verb("{task} is removed")
 def remove(task: str = argument("TASK", "A task without answers.")) -> None:
     """Remove a task from a campaign; its open assignments are released."""
 
 
+@examples("askwise delete dogs")
 def delete(
     name: str = argument("CAMPAIGN", "A campaign without answers."),
     store: StoreUrl = DEFAULT_STORE,
@@ -96,6 +102,7 @@ def delete(
         print(f"{name} is deleted")
 
 
+@examples("askwise forget cats ann --as w1")
 def forget(
     name: str = argument("CAMPAIGN", "The campaign."),
     worker: str = argument("WORKER", "The worker's present id."),

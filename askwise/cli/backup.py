@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, switch
 from askwise.cli.progress import narrated, progress
@@ -30,6 +31,7 @@ STREAM = "-"
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
 
 
+@examples("askwise backup campaigns.jsonl.gz")
 def backup(
     file: str = argument("FILE", "The file to write; - is standard output."),
     store: StoreUrl = DEFAULT_STORE,
@@ -58,6 +60,7 @@ def backup(
         _say(file, counts, as_json=as_json)
 
 
+@examples("askwise restore backup.jsonl.gz --store sqlite:///elsewhere.sqlite")
 def restore(
     file: str = argument(
         "FILE", "A file that backup or archive wrote; - reads a backup from standard input."

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, argument, option, switch
 from askwise.cli.reports import show_found
 from askwise.core.errors import InvalidParameter
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 DEFAULTS = {"error": 0.05, "confidence": 0.9}
 
 
+@examples(
+    "askwise certify labelled.csv --draw 10 --error 0.3 --out draw.csv",
+    "askwise certify labelled.csv --draw-file drawn.csv --audit audits.csv --next 10",
+)
 def certify(
     labels: Path = argument(
         "LABELS",

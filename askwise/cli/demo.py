@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.extras import extra, need
 from askwise.cli.options import Port, option
 from askwise.cli.progress import spoken
@@ -21,6 +22,7 @@ class DemoKind(StrEnum):
     market = "market"
 
 
+@examples("askwise demo --out demo-out", "askwise demo market", run=False)
 def demo(
     what: Annotated[
         DemoKind,
@@ -55,6 +57,7 @@ def demo(
                 run_label_demo(out, output.console(), seed=SEED if seed is None else seed, say=say)
 
 
+@examples("askwise demo-live --speed 50", run=False)
 def demo_live(
     port: Port = 8000,
     speed: float = option(

@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from askwise.cli.examples import examples
 from askwise.cli.options import option
 from askwise.core.errors import AskwiseError, Conflict
 
@@ -20,6 +21,7 @@ QUESTION, JUDGES, PEOPLE = "question.toml", "judges.toml", "people.csv"
 ENDPOINT, KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 
 
+@examples("askwise init --dir job", run=False)
 def init(
     directory: Path = option(Path(), "DIR", "Write the files here.", "--dir"),
 ) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out
@@ -44,6 +45,7 @@ def lab(context: typer.Context) -> None:
         print(context.get_help())
 
 
+@examples("askwise lab list")
 @app.command("list")
 def list_experiments(as_json: AsJson = False) -> None:
     """List the experiments."""
@@ -51,13 +53,14 @@ def list_experiments(as_json: AsJson = False) -> None:
     with extra():
         from askwise.lab.experiment import experiments
     found = [_describe(name) for name in experiments.names()]
-    columns: output.Columns = {
+    columns: output.Headings = {
         **{"experiment": "name", "reproduces": lambda each: each["reproduces"] or None},
         **{">reps": "reps", "title": "title"},
     }
     output.show_objects(found, as_json, columns)
 
 
+@examples("askwise lab show bounded-small-budgets")
 @app.command("show")
 def show_experiment(name: Name, as_json: AsJson = False) -> None:
     """Describe an experiment and the parameters that --set may change."""
@@ -74,6 +77,11 @@ def show_experiment(name: Name, as_json: AsJson = False) -> None:
     output.show_facts(facts, " ".join(found["summary"].split()))
 
 
+@examples(
+    "askwise lab run bounded-small-budgets --reps 100 --seed 1 "
+    "--set policies=uniform,knowledge-gradient",
+    run=False,
+)
 @app.command("run")
 def run_experiment(
     name: Name,

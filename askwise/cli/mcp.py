@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from askwise.cli.examples import examples
 from askwise.cli.extras import extra
 from askwise.cli.options import option, switch
 from askwise.core.errors import InvalidParameter
@@ -11,6 +12,7 @@ from askwise.core.errors import InvalidParameter
 KEY = "ASKWISE_KEY"
 
 
+@examples("askwise mcp --url http://127.0.0.1:8000 --budget 20", run=False)
 def mcp(
     url: str = option("http://127.0.0.1:8000", "URL", "URL of the service."),
     budget: str | None = option(

@@ -11,6 +11,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
@@ -26,6 +27,11 @@ NOT_OF_TABLES = ("source", "name", "store", "as_json")
 """What `askwise new` takes beside a TOML file, too."""
 
 
+@examples(
+    "askwise new cats.toml --name more-cats",
+    'askwise new reviews.csv --question "Is it good?" --options yes,no --people ann,ben '
+    "--price 0.05 --budget 2",
+)
 def new(
     source: Path = argument(
         "FILE", "Items to label (CSV, TSV, JSON Lines or Parquet), or a campaign as TOML."

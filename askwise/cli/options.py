@@ -37,8 +37,7 @@ def option(
 
 def switch(name: str, help: str) -> Any:
     """An option that is on or off."""
-    # Without an empty metavar, its help would say <bool>.
-    return typer.Option(False, name, metavar="", help=help)
+    return typer.Option(False, name, help=help)
 
 
 StoreUrl = Annotated[
@@ -65,7 +64,7 @@ Reference = Annotated[
     str | None,
     typer.Option(metavar="TEXT", help="Such as a model's request id, in up to 500 characters."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Seed = Annotated[int, typer.Option(metavar="S", help="Random seed.")]
 Port = Annotated[int, typer.Option(metavar="PORT", help="Port to listen on; 0 takes a free one.")]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import change, open_campaign, signed
 from askwise.cli.options import (
     DEFAULT_STORE,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from askwise.campaign import Campaign, Payout
 
 
+@examples("askwise payments cats")
 def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what each worker has earned, what was paid out and what is reserved for them."""
     columns = {"worker": "worker", ">answers": "answers", ">paid": "paid"}
@@ -37,6 +39,7 @@ def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = Fals
     output.show_objects(found, as_json, columns)
 
 
+@examples("askwise payouts cats --due", "askwise payouts cats --out due.csv")
 def payouts(
     name: Name,
     due: bool = switch("--due", "Show what to pay now instead."),
@@ -70,6 +73,7 @@ def payouts(
 _By = option(None, "NAME", "Who recorded it; your name on this machine by default.")
 
 
+@examples('askwise pay cats ben --reference "SEPA 4711" --on 2026-11-18', "askwise pay cats --all")
 @change
 def pay(
     campaign: Campaign,
@@ -102,6 +106,7 @@ def pay(
     return "\n".join(map(_words, paid))
 
 
+@examples('askwise bonus cats ann 0.20 "careful work"')
 @change
 def bonus(
     campaign: Campaign,

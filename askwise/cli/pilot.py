@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl
 from askwise.cli.results import ends_of, percents
@@ -18,6 +19,7 @@ _FACTS = (
 )
 
 
+@examples("askwise pilot panel")
 def pilot(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what the pilot has shown of its workers so far."""
     found = open_campaign(store, name).pilot()

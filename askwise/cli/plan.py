@@ -10,6 +10,7 @@ import typer
 
 from askwise.cli import campaign_plan, output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, Seed, option
 from askwise.cli.progress import progress
 from askwise.cli.reports import command_line, pages, show_found
@@ -29,6 +30,10 @@ OF_WORKERS = (
 """Options of plans with crowds, and of those with workers."""
 
 
+@examples(
+    "askwise plan workers.csv --tasks 20 --target-error 0.1 --policy random-pairs --runs 10",
+    "askwise plan --crowds crowds.toml --options 2 --questions 100 --runs 200",
+)
 def plan(
     workers: Annotated[
         Path | None,

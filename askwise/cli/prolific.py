@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument, option, switch
 from askwise.core.errors import InvalidParameter
@@ -31,6 +32,11 @@ _Address = option(
 )
 
 
+@examples(
+    'askwise prolific create cats --title "Cats in pictures" --description "Do you see a cat?" '
+    "--reward 1.20 --minutes 6 --questions 20 --price 0.08 --address https://ask.example.org",
+    run=False,
+)
 @app.command("create")
 def create(
     name: Name,
@@ -73,6 +79,7 @@ def create(
     output.say(shown, as_json, f"study {made.study} is drafted: see it on Prolific, then run it")
 
 
+@examples("askwise prolific run cats", "askwise prolific run cats --once", run=False)
 @app.command("run")
 def run(
     name: Name,
@@ -103,6 +110,7 @@ def run(
         recruiter.run(every=every, watch=tell)
 
 
+@examples("askwise prolific stop cats", run=False)
 @app.command("stop")
 def stop(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Permanently close the study to new participants; run it once more to pay those who came."""
@@ -110,6 +118,7 @@ def stop(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -
     output.say({"stopped": True}, as_json, "the study is closed to new participants")
 
 
+@examples("askwise prolific settle cats --paid", run=False)
 @app.command("settle")
 def settle(
     name: Name,
@@ -128,6 +137,7 @@ def settle(
     )
 
 
+@examples("askwise prolific webhooks 60d42f4ec1 --address https://ask.example.org", run=False)
 @app.command("webhooks")
 def webhooks(
     workspace: str = argument("WORKSPACE", "The workspace's id on Prolific."),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.progress import progress, spoken
 from askwise.cli.reports import command_line, pages, show_found
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from askwise.lab.replaying.replay import Replay
 
 
+@examples(
+    "askwise replay labels.csv --gold gold.csv --budget 20 --policy hem "
+    "--against random-pairs --runs 2",
+)
 def replay(
     labels: Path = argument("LABELS", "A table task,worker,label (CSV, JSON Lines, Parquet)."),
     gold: Path = option(..., "FILE", "True labels: a table task,label."),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, argument, option
 from askwise.core.errors import InvalidParameter
 
@@ -44,6 +45,7 @@ Threshold = Annotated[
 ]
 
 
+@examples("askwise scores promptfoo.json --from promptfoo --metric answers --out judged.csv")
 def scores(
     export: Path = argument("EXPORT", "The export of an evaluation tool."),
     tool: str = option(..., TOOL, FROM, "--from"),

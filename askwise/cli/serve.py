@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.extras import extra
 from askwise.cli.opening import open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, Port, StoreUrl, argument, option, switch
@@ -31,6 +32,12 @@ LOG_LEVELS = ("info", "warning", "error")
 app = typer.Typer(help="Create, list and revoke keys of the service.", no_args_is_help=True)
 
 
+@examples(
+    "askwise serve --store sqlite:///askwise.sqlite --port 8000",
+    "askwise serve --demo",
+    "askwise serve --dry-run",
+    run=False,
+)
 def serve(
     store: StoreUrl = DEFAULT_STORE,
     host: str = option("127.0.0.1", "HOST", "Address to listen on."),
@@ -191,6 +198,7 @@ class Greeting:
             print(key, flush=True)
 
 
+@examples('askwise keys new viewer "the wall screen" --days 90')
 @app.command("new")
 def new_key(
     role: str = argument("ROLE", "owner, requester or viewer."),
@@ -218,10 +226,11 @@ def new_key(
     output.say({**issued.to_json(), "secret": secret}, as_json, secret)
 
 
+@examples("askwise keys list")
 @app.command("list")
 def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
-    columns: output.Columns = {
+    columns: output.Headings = {
         **{"id": "id", "role": "role", "label": "label"},
         **{"created": lambda key: _day(key.created), "expires": lambda key: _day(key.expires)},
         "revoked": lambda key: _day(key.revoked),
@@ -229,6 +238,7 @@ def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     output.show_objects(_identities(store).keys(), as_json, columns)
 
 
+@examples("askwise keys revoke 6f1c09d2b7a45e83")
 @app.command("revoke")
 def revoke_key(
     id: str = argument("ID", "The key's id, from the list."),

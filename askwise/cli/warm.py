@@ -7,10 +7,12 @@ from typing import Annotated
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, argument
 from askwise.cli.progress import progress, spoken
 
 
+@examples('askwise warm hem "b-kube"')
 def warm(
     policies: Annotated[
         list[str] | None,

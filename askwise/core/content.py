@@ -107,11 +107,11 @@ class Content:
     instructions : str, optional
         How to judge, in Markdown.
     currency : str, optional
-        What prices are in: ``"EUR"``.
+        Currency of the prices, such as ``"EUR"``.
     fields : sequence of Field, mapping or str, optional
-        Which parts of a payload are shown, in this order. Without any, a payload shows itself: text
-        as it is, an object by its ``text``, ``image`` (with ``alt``) and ``html``, whatever else
-        there is as JSON.
+        Which parts of a payload are shown, in this order. Without any, the whole payload is shown:
+        text as it is, an object by its ``text``, ``image`` (with ``alt``) and ``html``, whatever
+        else there is as JSON.
     examples : sequence of Example or mapping, optional
         Tasks whose right answer is known.
 

@@ -41,7 +41,7 @@ def wilson_ends(hits: float, tries: float) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-class Labels(NamedTuple):
+class ScoredLabels(NamedTuple):
     """What is said of tasks, a row each.
 
     Attributes
@@ -59,7 +59,7 @@ class Labels(NamedTuple):
     probabilities: Array
 
 
-def spread(named: Array, confidence: Array, options: int) -> Labels:
+def spread(named: Array, confidence: Array, options: int) -> ScoredLabels:
     """Labels of which only the confidence is known: the rest goes evenly to the other options.
 
     Where no option is named, or no confidence reported, all options are equally likely.
@@ -78,10 +78,10 @@ def spread(named: Array, confidence: Array, options: int) -> Labels:
         rest = (1.0 - confidence[known]) / (options - 1)
         probabilities[known] = rest[:, None]
     probabilities[known, named[known]] = confidence[known]
-    return Labels(named, confidence, probabilities)
+    return ScoredLabels(named, confidence, probabilities)
 
 
-def right_shares(labels: Labels, truths: Array) -> tuple[Array, Array]:
+def right_shares(labels: ScoredLabels, truths: Array) -> tuple[Array, Array]:
     """How right each label is, from 0 to 1, and which labels are tied.
 
     The named option is right or wrong. Where k options have its probability, whichever of them
@@ -224,7 +224,7 @@ class Scores(NamedTuple):
     log_loss: float | None
 
 
-def score(labels: Labels, truths: Array) -> Scores:
+def score(labels: ScoredLabels, truths: Array) -> Scores:
     """Score labels against known truths, one of each at least."""
     right, tied = right_shares(labels, truths)
     reported = np.isfinite(labels.confidence)

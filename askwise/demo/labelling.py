@@ -12,7 +12,7 @@ from askwise.demo.messages import CONTENT, Message
 from askwise.demo.people import EXPERT, PEOPLE
 from askwise.demo.stand_ins import judges_file
 from askwise.labelling import LabelJob, LabelResult, with_judges
-from askwise.labelling.watching import Watch
+from askwise.labelling.watching import LabelWatch
 from askwise.sources import Question
 from askwise.sources.cache import ReplyCache
 from askwise.sources.judges import Judge, read_judges
@@ -67,7 +67,7 @@ def label_messages(
     folder: Path,
     *,
     cache: ReplyCache,
-    watch: Watch | None = None,
+    watch: LabelWatch | None = None,
     seed: int = 1,
     budget: str = BUDGET,
     error: float = ERROR,

@@ -14,7 +14,7 @@ from askwise.labelling.costs import CostForecast, forecast
 from askwise.labelling.keeping import KeptJob, job_to_resume, keep_job, kept_job
 from askwise.labelling.orders import LabelOrder
 from askwise.labelling.result import LabelResult
-from askwise.labelling.watching import JobWatch, LabelProgress, Watch, outages_of, progress_of
+from askwise.labelling.watching import JobWatch, LabelProgress, LabelWatch, outages_of, progress_of
 from askwise.running import run
 from askwise.running.source_load import check_source
 from askwise.store import Store, open_store
@@ -99,7 +99,7 @@ class LabelJob:
     def run(
         self,
         *,
-        watch: Watch | None = None,
+        watch: LabelWatch | None = None,
         on_pilot: Callable[[PilotReport], None] | None = None,
         wait: bool = False,
         grace: float = 30.0,

@@ -85,7 +85,7 @@ def keep_job(store: Store, name: str, items: str, command: dict[str, Any] | None
     job = KeptJob(free, items, command)
     body = json.dumps(asdict(job))
     if not store.change([Change(RECORD, name, None if before is None else before.body, body)]):
-        raise Conflict(f"the job {name!r} is being begun by another process", field="name")
+        raise Conflict(f"the job {name!r} is being started by another process", field="name")
     return job
 
 

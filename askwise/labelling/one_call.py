@@ -14,7 +14,7 @@ from askwise.data.orders import read_order
 from askwise.labelling.job import NAME, LabelJob
 from askwise.labelling.orders import with_judges
 from askwise.labelling.result import LabelResult
-from askwise.labelling.watching import Watch
+from askwise.labelling.watching import LabelWatch
 from askwise.sources import Source
 from askwise.sources.cache import StoreCache
 from askwise.sources.judges import Judge
@@ -47,7 +47,7 @@ def label(
     name: str = NAME,
     resume: bool = False,
     seed: int | None = None,
-    watch: Watch | None = None,
+    watch: LabelWatch | None = None,
 ) -> LabelResult:
     """Label items with model judges, programs and people, within a budget.
 

@@ -43,9 +43,9 @@ class SelfResampling(SealedBids):
         about sqrt(1/``gamma``) times the expected bonus.
 
     Assumes a policy in which a lower bid never brings a worker less work, whatever the answers
-    and the bids of others: ``ccb-s`` with the exact solver, or ``ccb-fixed``. Workers who care
-    about what they are paid on average, and do not know the campaign's seed when they bid: the
-    draws follow from it.
+    and the bids of others: ``ccb-s`` with the exact solver, or ``ccb-fixed``. Assumes that workers
+    care about what they are paid on average, and do not know the campaign's seed, from which the
+    draws follow, when they bid.
 
     Not for ``ccb-s`` with the greedy solver or ``ccb-se``, which are not monotone (a loser's bid
     can change who is chosen, and with it when exploration ends). Truthfulness is promised only

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 POLL = 1.0
 """Seconds between two looks at a campaign that waits for people, or is run by another."""
 
-Watch = Callable[[RunProgress], None]
+RunWatch = Callable[[RunProgress], None]
 
 OnClaimed = Literal["refuse", "wait"]
 """What to do about a campaign that another runs."""
@@ -65,7 +65,7 @@ class Runner:
         sources: Mapping[str, Source],
         *,
         content: Content | None = None,
-        watch: Watch | None = None,
+        watch: RunWatch | None = None,
         wait: bool = False,
         grace: float = 30.0,
         claim: OnClaimed = "refuse",

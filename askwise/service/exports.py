@@ -336,7 +336,7 @@ EXPORTS: dict[str, tuple[Maker, str]] = {
         "its ceiling, why it failed, its rationale and reference, when it was changed.",
     ),
     "votes.csv": (_votes, "Every answer given: task, worker, label."),
-    "payments.csv": (_payments, "What each worker has earned, and what of it was paid out."),
+    "payments.csv": (_payments, "What each worker has earned, and how much of it was paid out."),
     "payouts.csv": (_payouts, "What to pay now: a row for every worker who is owed something."),
     "payout-history.csv": (_payout_history, "What was marked as paid, and when."),
     "bonuses.csv": (_bonuses, "What was given as a bonus, and why."),

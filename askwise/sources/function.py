@@ -40,7 +40,7 @@ class Function(FixedPrice):
     price : amount of money
         The most that a call costs, and what it costs unless its response says less.
     timeout : float
-        Seconds that a call may take.
+        Maximum number of seconds for a call.
 
     Examples
     --------

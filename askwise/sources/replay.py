@@ -19,10 +19,10 @@ class Recorded(FixedPrice):
     Parameters
     ----------
     file : str
-        A table with the columns ``task``, ``worker`` and ``label``, and ``cost`` if wanted: CSV,
+        A table with the columns ``task``, ``worker`` and ``label``, and optionally ``cost``: CSV,
         JSON Lines or Parquet.
     worker : str, optional
-        Whose answers they are; without, those of the worker who is asked.
+        Whose answers to use; by default those of the worker who is asked.
     price : amount of money
         The most that an answer costs, and what it costs where the table does not say.
     """

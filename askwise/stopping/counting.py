@@ -32,7 +32,7 @@ def enough_of_all(book: Book, n: int, task: int, draw: Draw, ruling: Array) -> i
 @stopping.register("fixed")
 @dataclass(frozen=True)
 class Fixed(SingleCrowdRule):
-    """Close a task after ``n`` answers, with the option most of them gave.
+    """Close a task after ``n`` answers, with the option that most of them name.
 
     Parameters
     ----------
@@ -105,16 +105,16 @@ class Lead(SingleCrowdRule):
     Parameters
     ----------
     lead : float
-        Lead in votes. A fraction is rounded at random at each answer, up with a probability equal
-        to the fraction.
+        Lead in votes. A lead that is not a whole number is rounded at random at each answer, up
+        with the probability of its fractional part.
     horizon, cap
         As in ``gap``.
 
     Assumes independent answers, right about equally often on all questions. It counts votes, one
     each, whatever the workers' families: where they err together a lead says less (``e-process``
-    and ``posterior`` regard families).
+    and ``posterior`` take families into account).
 
-    Not where questions differ much in difficulty and an error must be kept on the hard ones.
+    Not where questions differ much in difficulty and the error must be limited on the hard ones.
 
     References
     ----------
@@ -191,8 +191,8 @@ class Quorum(SingleCrowdRule):
     quorum : int
         Number of votes that an option needs.
     of : int
-        Most answers per question. It ends ``low_confidence`` when more votes are missing than
-        answers are left (of these, or of workers not asked yet).
+        Maximum number of answers per question. It ends ``low_confidence`` when more votes are
+        missing than answers are left (of these, or of workers not asked yet).
     horizon, cap
         As in ``gap``.
 

@@ -50,16 +50,17 @@ class Gap(SingleCrowdRule):
         Round the right-hand side up or down at random, afresh at each answer, as in the paper's
         experiments; otherwise one answer is enough if C is below 1.
     horizon : int, optional
-        Most answers per question (rule (3)); a question that reaches it ends ``low_confidence``.
+        Maximum number of answers per question (rule (3)); a question that reaches it ends
+        ``low_confidence``.
     cap : amount, optional
-        Most money per question; a question that reaches it ends ``over_budget``.
+        Maximum cost of a question; a question that reaches it ends ``over_budget``.
 
     Assumes that answers are independent and that the right option is the most probable one. It
     counts votes, one each, whatever the workers' families: where they err together its error is
-    larger (``e-process`` and ``posterior`` regard families).
+    larger (``e-process`` and ``posterior`` take families into account).
 
-    Not when an error must be kept whatever the question: on questions whose options are nearly
-    equal it errs nearly half of the time (``e-process`` keeps its error).
+    Not when the error must be limited whatever the question: on questions whose options are nearly
+    equal it errs nearly half of the time (``e-process`` guarantees its error).
 
     References
     ----------

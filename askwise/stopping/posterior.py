@@ -127,16 +127,15 @@ class Posterior(SingleCrowdRule):
 
     Assumes independent answers and qualities spread evenly between chance and one, or as
     ``accuracy`` and ``kinds`` say: its error is at most the target on average over such questions,
-    not on each of them. What you say is believed: where workers are worse than their range, it
-    errs more.
-    Workers who err together are not independent: give them a ``family``. The m answers of a family
-    to a question then count, in logarithms, m / (1 + 0.4 (m - 1)) times their mean, as answers do
-    whose errors have a correlation of 0.4; that is a model, not a guarantee. A crowd with a family
-    (a model that draws its answers) has its answers counted so, too. Different families, and
-    persons and models without one, count as independent.
+    not on each of them. It believes what you say: where workers are worse than their range, it errs
+    more. Workers who err together are not independent: give them a ``family``. The m answers of a
+    family to a question then count, in logarithms, m / (1 + 0.4 (m - 1)) times their mean, as
+    answers do whose errors have a correlation of 0.4; that is a model, not a guarantee. A crowd
+    with a family (a model that draws its answers) has its answers counted in the same way.
+    Different families, and persons and models without one, count as independent.
 
-    Not where questions may be nearly balanced and must not be decided by luck: there its
-    error comes near one half (``e-process`` keeps its error).
+    Not where questions may be nearly balanced and must not be decided by luck: there its error
+    approaches one half (``e-process`` guarantees its error).
 
     References
     ----------

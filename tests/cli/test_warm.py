@@ -52,7 +52,7 @@ def test_a_second_run_says_what_was_there_already() -> None:
     [
         ("nobody", "policy 'nobody' is not known"),
         ("hem(colour=1)", "policy 'hem' has no parameter 'colour'"),
-        ("best-crowd", "policy 'best-crowd' takes part in no live campaign as it is"),
+        ("best-crowd", "policy 'best-crowd' can't run in a live campaign without parameters"),
     ],
 )
 def test_what_can_not_be_compiled_is_an_error_in_one_line(

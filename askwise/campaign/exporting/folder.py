@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from askwise.campaign.exporting.card import card_of
-from askwise.campaign.exporting.rows import ExportedCampaign, Row
+from askwise.campaign.exporting.rows import ExportedCampaign, ExportRow
 from askwise.campaign.exporting.schema import TABLES, types_of
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.events import Event
@@ -67,7 +67,7 @@ def check_format(file_format: str) -> None:
         arrow_modules()
 
 
-def _write(path: Path, table: str, rows: Iterator[Row], *, options: bool) -> int:
+def _write(path: Path, table: str, rows: Iterator[ExportRow], *, options: bool) -> int:
     """Write the rows of a table, and say how many there are."""
     types = types_of(table, options=options)
     some = list(islice(rows, ROWS))

@@ -103,8 +103,7 @@ class CertifiedBlock(Jsonable):
 
 @dataclass(frozen=True, slots=True)
 class CampaignCertificate(ShownResult, Jsonable):
-    """What may be believed of a campaign's labels because some were drawn at random and
-    audited.
+    """What is shown about a campaign's labels because some were drawn at random and audited.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ class CampaignResults(Jsonable):
         truths are asked for, and the queue "random audit" of the dashboard) whose truths are all
         known. It speaks for all tasks with an answer. None if the first one's is not.
     known : MeasuredAccuracy or None
-        By all tasks whose truth is known, however they were chosen: it speaks for these alone.
+        By all tasks whose truth is known, however they were chosen: it speaks only for these.
     contested : int
         Tasks whose answers differ, and that nobody has decided by a truth or a label.
     flagged : int

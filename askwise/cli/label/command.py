@@ -14,6 +14,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out, open_store
@@ -35,6 +36,12 @@ FORGOTTEN = ("yes", "resume", "as_json", "pilot_only")
 """What a resumed command is told again."""
 
 
+@examples(
+    'askwise label items.csv --question "Is it spam?" --options spam,ham --judges judges.toml '
+    "--budget 5",
+    "askwise label --resume --yes",
+    run=False,
+)
 def label(
     items: Annotated[
         Path | None,

@@ -22,7 +22,7 @@ class Problem:
     workers : sequence of Worker
         Who may be asked.
     tasks : sequence of Task, optional
-        What they are asked about; without, a utility campaign simply buys units of work.
+        What they are asked about; without tasks, a utility campaign simply buys units of work.
     options : sequence of str, optional
         The possible answers. Exactly one of ``options`` and ``utility``.
     utility : (float, float), optional

@@ -19,7 +19,7 @@ class Task:
     id : str
         Unique name.
     context : str, optional
-        What kind of task it is, for policies that learn who is good at what.
+        Kind of the task, for policies that learn who is good at what.
     payload : JSON value, optional
         What the worker is shown. askwise passes it on and never looks inside.
     workers : sequence of str, optional

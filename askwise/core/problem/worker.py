@@ -39,10 +39,10 @@ class Worker:
         Whether their answer is the truth: an expert, often an expensive one. Policies that know
         about experts decide when one is worth the price; to others it is one more worker.
     kind : "person", "model" or "crowd", optional
-        A person or a model is asked about a task at most once, whatever the policy: the same
-        answer again would be no news. A crowd (every answer is another member's) may be asked
-        again where the campaign lets pairs repeat. Not given: a crowd where pairs may repeat, a
-        person elsewhere.
+        A person or a model is asked about a task at most once, whatever the policy: the same answer
+        again would tell nothing new. A crowd (every answer is another member's) may be asked again
+        where the campaign lets pairs repeat. Not given: a crowd where pairs may repeat, a person
+        elsewhere.
     family : str, optional
         A name shared by workers that err together: prompts of one model, models of one maker,
         annotators of one vendor.

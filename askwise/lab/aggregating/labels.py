@@ -22,7 +22,7 @@ from askwise.core.problem import Worker
 from askwise.core.registry import label_of
 from askwise.core.scoring import (
     Bin,
-    Labels,
+    ScoredLabels,
     brier_score,
     calibration_error,
     log_loss,
@@ -145,7 +145,7 @@ class Aggregated:
         probabilities = np.zeros((len(rows), len(every)))
         probabilities[:, : len(names)] = self.fitted.probabilities[rows]
         named, sure = self.fitted.labels[rows], self.fitted.confidence[rows]
-        right, tied = right_shares(Labels(named, sure, probabilities), truths)
+        right, tied = right_shares(ScoredLabels(named, sure, probabilities), truths)
         return Measured(
             dict(zip(rows, right.tolist(), strict=True)),
             ties=int(tied.sum()),

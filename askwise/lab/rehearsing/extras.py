@@ -73,7 +73,7 @@ class CertificatePart(Jsonable):
     share : Estimate
         The share of the labels that is certified then.
     complete : float
-        The chance that all labels are certified.
+        The probability that all labels are certified.
     price : MoneyRange
         The cost of the audits.
     """

@@ -209,7 +209,7 @@ class CcbS(SoftCcb, TakesBids):
 @policies.register("ccb-se")
 @dataclass(frozen=True)
 class CcbSe(Ccb, TakesBids):
-    """As ``ccb-s``, but permanently drop workers whom the set will surely not need.
+    """Like ``ccb-s``, but permanently drop workers whom the set will surely not need.
 
     With the linear form and the greedy solver it is the paper's rule. In the order of cost by lower
     bound, let k be the last worker of the greedy set on the lower bounds. A later worker is dropped

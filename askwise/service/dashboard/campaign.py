@@ -41,11 +41,11 @@ def _wanted(
     return Wanted(page, sort, outcome, down, _number(fixed))
 
 
-Asked = Annotated[Wanted, Provided(_wanted)]
+AskedPage = Annotated[Wanted, Provided(_wanted)]
 
 
 @router.get("/dashboard/{name}")
-def overview(visit: Viewing, name: Name, wanted: Asked) -> Response:
+def overview(visit: Viewing, name: Name, wanted: AskedPage) -> Response:
     """A campaign as it stands."""
     try:
         if not visit.overviews.is_open(name):
@@ -68,13 +68,13 @@ def show_overview(visit: Visit, name: str, wanted: Wanted | None = None, **value
 
 
 @router.get("/dashboard/{name}/tasks")
-def tasks(visit: Viewing, name: Name, wanted: Asked) -> Response:
+def tasks(visit: Viewing, name: Name, wanted: AskedPage) -> Response:
     """The tasks of a campaign, the contested ones first."""
     return _tab(visit, name, "tasks", wanted)
 
 
 @router.get("/dashboard/{name}/workers")
-def workers(visit: Viewing, name: Name, wanted: Asked) -> Response:
+def workers(visit: Viewing, name: Name, wanted: AskedPage) -> Response:
     """The workers of a campaign."""
     return show_workers(visit, name, wanted)
 
@@ -101,7 +101,7 @@ def worker(visit: Viewing, name: Name, id: Words, page: PageNumber = 1) -> Respo
 
 
 @router.get("/dashboard/{name}/decisions")
-def decisions(visit: Viewing, name: Name, wanted: Asked) -> Response:
+def decisions(visit: Viewing, name: Name, wanted: AskedPage) -> Response:
     """Who was asked what, newest first."""
     return _tab(visit, name, "decisions", wanted)
 
@@ -186,7 +186,7 @@ def export(visit: Viewing, name: Name, what: str) -> Response:
 
 
 @router.get("/dashboard/{name}/live")
-def live(visit: Viewing, name: Name, wanted: Asked, of: Words = "overview") -> Response:
+def live(visit: Viewing, name: Name, wanted: AskedPage, of: Words = "overview") -> Response:
     """The parts of a page that change; nothing if they have not."""
     seen = fragments.look(visit, name, charts=of in fragments.CHARTED)
     headers = {

@@ -274,10 +274,10 @@ def _value(campaign: Campaign, form: Form) -> float | str:
         return text
 
 
-Work = Callable[[Campaign, Form], None]
+CampaignChange = Callable[[Campaign, Form], None]
 
 
-async def change(visit: Visit, name: str, tab: str, code: str, work: Work) -> Response:
+async def change(visit: Visit, name: str, tab: str, code: str, work: CampaignChange) -> Response:
     """Change a campaign; leads back to the overview or to a tab of it."""
     path = f"/dashboard/{name}/{tab}".rstrip("/")
     return await do(
@@ -288,7 +288,7 @@ async def change(visit: Visit, name: str, tab: str, code: str, work: Work) -> Re
     )
 
 
-async def _change_task(visit: Visit, name: str, code: str, work: Work) -> Response:
+async def _change_task(visit: Visit, name: str, code: str, work: CampaignChange) -> Response:
     """Change a task; leads back to its page."""
 
     def run(form: Form) -> str:

@@ -107,7 +107,7 @@ class _Listener:
         return self.wants("campaign.done") and self.cursor.checked < self.cursor.seq
 
 
-class Watcher:
+class HookWatcher:
     """Makes the deliveries that the logs call for.
 
     Parameters

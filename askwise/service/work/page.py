@@ -61,7 +61,7 @@ async def _worker(request: IncomingRequest, name: str) -> Identity:
     return found
 
 
-Worker = Annotated[Identity, Provided(_worker)]
+SignedInWorker = Annotated[Identity, Provided(_worker)]
 
 
 @router.get("/join/{token}")
@@ -77,19 +77,19 @@ async def join(request: IncomingRequest, token: str) -> Response:
 
 
 @router.get("/work/{name}")
-def show(request: IncomingRequest, name: str, worker: Worker) -> Response:
+def show(request: IncomingRequest, name: str, worker: SignedInWorker) -> Response:
     """Their inbox as it is: looking reserves nothing."""
     return WorkerVisit(request, name, worker).show(None)
 
 
 @router.get("/work/{name}/{verb}")
-async def lead_back(name: str, verb: str, worker: Worker) -> Response:
+async def lead_back(name: str, verb: str, worker: SignedInWorker) -> Response:
     """What was reached by sending a form is the inbox, when it is looked at."""
     return RedirectResponse(f"/work/{name}", 303)
 
 
 @router.post("/work/{name}/sign-out")
-async def sign_out(request: IncomingRequest, name: str, worker: Worker) -> Response:
+async def sign_out(request: IncomingRequest, name: str, worker: SignedInWorker) -> Response:
     """Let the browser forget the token; what they have out may be asked again."""
     await form_of(request, worker.secret)
     service = service_of(request)
@@ -109,7 +109,7 @@ def _add(verb: str, act: Callable[[WorkerVisit, dict[str, str]], Response]) -> N
     """Take a form: it does something for the worker and replies with their inbox."""
 
     @router.post(f"/work/{{name}}/{verb}")
-    async def take(request: IncomingRequest, name: str, worker: Worker) -> Response:
+    async def take(request: IncomingRequest, name: str, worker: SignedInWorker) -> Response:
         fields = await form_of(request, worker.secret)
         visit = WorkerVisit(request, name, worker)
         return await visit.service.threads.run(act, visit, fields)

@@ -41,7 +41,7 @@ class LabelStudioApi:
     Parameters
     ----------
     url : str
-        Its address, as ``http://127.0.0.1:8080``.
+        Its address, such as ``http://127.0.0.1:8080``.
     token : str
         A personal access token (a JWT), or a legacy token.
     transport : httpx.BaseTransport, optional
@@ -145,10 +145,6 @@ class LabelStudioApi:
     def change_webhook(self, id: int, fields: Mapping[str, Any]) -> None:
         """Change a webhook."""
         self._json("PATCH", f"/api/webhooks/{id}/", json=dict(fields))
-
-    def delete_webhook(self, id: int) -> None:
-        """Remove a webhook."""
-        self._json("DELETE", f"/api/webhooks/{id}/")
 
     # Requests.
 

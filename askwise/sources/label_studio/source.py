@@ -94,15 +94,16 @@ class LabelStudio(FixedPrice):
     Parameters
     ----------
     url : str
-        Its address, as ``http://127.0.0.1:8080``.
+        Its address, such as ``http://127.0.0.1:8080``.
     price : amount of money
-        What an answer costs of somebody who is not yet a worker of the campaign; they join with it.
+        Price per answer of somebody who is not yet a worker of the campaign; they join at this
+        price.
     project : int, optional
-        The project to use; without, one is made, or the one that was made before is found again.
+        The project to use; by default one is created, or the one created earlier is found again.
     token_env : str
         The variable of the environment that has the token: a personal access token or a legacy one.
     token_file : str, optional
-        A file that has it, in place of the variable.
+        A file that has it, instead of the variable.
     workers : mapping of e-mail addresses to the ids of workers
         What people of Label Studio are called in the campaign; others are ``label-studio-ID``, by
         the number of their account.
@@ -110,19 +111,19 @@ class LabelStudio(FixedPrice):
         Whether annotations of people who are neither in ``workers`` nor in the campaign are left
         alone. By default they join.
     one_project_per_worker : bool
-        Whether each worker has a project of their own, in which are the tasks put to them.
+        Whether each worker has their own project with the tasks they are asked about.
     show_verdicts : bool
-        Whether people see what model judges have said. It is quicker, and their answers are not
-        independent of it any more.
+        Whether people see what model judges have said. This is quicker, but makes their answers
+        depend on the verdicts.
     slots : int
         How many tasks are open at a time, for each worker.
     poll : float
-        Seconds between two looks, beside what a webhook says.
+        Seconds between two looks, in addition to webhooks.
     grace : float
-        Seconds for which an answer is still paid that somebody may be giving to a task which was
-        closed meanwhile.
+        Seconds for which an answer to a task that was closed meanwhile is still paid.
     webhook : LabelStudioWebhook or mapping, optional
-        How Label Studio says that something has changed; without, askwise only looks now and then.
+        How Label Studio reports that something has changed; without it, askwise only looks now and
+        then.
 
     Examples
     --------

@@ -38,7 +38,7 @@ LOOK = "read out the store"
 _END = 2**62
 """Above every sequence number, and every number of records."""
 
-Run = Callable[..., list[Any]]
+Execute = Callable[..., list[Any]]
 """Executes a statement with values and returns its rows."""
 
 
@@ -178,7 +178,7 @@ class SqlStore(Portable):
         end = _END if upto is None else upto
         return unpack(self._rows(link, campaign, after, end, TOGETHER))
 
-    def replies_on(self, run: Run, campaign: int, keys: Sequence[str]) -> dict[str, Reply]:
+    def replies_on(self, run: Execute, campaign: int, keys: Sequence[str]) -> dict[str, Reply]:
         """Find replies by their keys."""
         wanted = [self._kept(key, "key") for key in keys]
         found = self._look_up(run, statements.REPLIES, campaign, wanted)
@@ -225,7 +225,9 @@ class SqlStore(Portable):
     def _run(self, link: Connection, statement: str, *values: Any, **words: object) -> list[Any]:
         return link.run(self._say(statement, **words), *values)
 
-    def _look_up(self, run: Run, statement: str, campaign: int, wanted: list[Any]) -> Iterator[Any]:
+    def _look_up(
+        self, run: Execute, statement: str, campaign: int, wanted: list[Any]
+    ) -> Iterator[Any]:
         """Find rows by a list of values, some at a time."""
         for at in range(0, len(wanted), self.most):
             among, values = self._among(wanted[at : at + self.most])

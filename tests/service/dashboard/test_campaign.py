@@ -40,7 +40,7 @@ def test_numbers_of_before_the_last_events_are_said_to_be_old(
     assert "Updating" not in site.page("/dashboard/cats")  # of a moment ago
     facts = replace(facts, time=time.time() - 3600)
     said = words_of(site.page("/dashboard/cats"))
-    assert "Updating: results, tasks, workers and charts are of" in said
+    assert "Updating: results, tasks, workers and charts are from" in said
     assert "before the last 3 events." in said
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from askwise import Campaign, Worker
 from askwise.service.open_campaigns import OpenCampaigns
-from askwise.service.webhooks.outbox import Watcher
+from askwise.service.webhooks.outbox import HookWatcher
 from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.records import EVENTS, Webhook
 from askwise.service.webhooks.sending import Sender
@@ -100,7 +100,7 @@ class Bench:
         self.network = network or Network(private=True)
         self.campaigns = OpenCampaigns(store, sweep=60.0)
         self.hooks = Webhooks(store, self.network, clock)
-        self.watcher = Watcher(self.campaigns, self.hooks, timer=clock)
+        self.watcher = HookWatcher(self.campaigns, self.hooks, timer=clock)
         self.sender = Sender(self.hooks, self.network, spread=lambda: 1.0)
 
     def make(self, url: str, *events: str, campaign: str | None = None) -> Webhook:

@@ -90,7 +90,7 @@ def choose(
 @policies.register("bbta")
 @dataclass(frozen=True)
 class Bbta(RankedPolicy, LabelsItself):
-    """Ask a worker drawn by their record in its context about the least confident task.
+    """Ask a worker, drawn by their record in its context, about the least confident task.
 
     First ``explore`` tasks of each context are put to everyone and judged by majority. Then each
     step takes the task whose weighted vote is closest, draws a worker with probability in
@@ -111,9 +111,9 @@ class Bbta(RankedPolicy, LabelsItself):
 
     Assumes that most workers are right more often than not in each context (the truth is
     unknown: a worker is judged by the others). Two or more options; tasks without a context share
-    one. Prices are respected and not weighed: an expensive worker is drawn as often as a cheap one.
+    one. Prices are respected but not weighed: an expensive worker is drawn as often as a cheap one.
 
-    Not for budgets that exploration would eat: it takes explore * contexts * workers answers.
+    Not for budgets that exploration would use up: it takes explore * contexts * workers answers.
     Where accuracy per answer counts, ``hem`` needs a third of the answers.
 
     References

@@ -53,7 +53,7 @@ class Pair(NamedTuple):
 @policies.register("cascade")
 @dataclass(frozen=True)
 class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold, Settles):
-    """Put a task to cheap judges first, to more expensive ones while unsure, last to the trusted.
+    """Ask cheap judges first, more expensive ones while unsure, and trusted workers last.
 
     Judges of one price are a stage. After each stage a task has a score, the lead of its leading
     option: each stage counts by its share of votes for an option, times what truths say of its word
@@ -78,12 +78,12 @@ class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold, Settles):
         Number of tasks in the sample. If the campaign has no more than that, trusted workers label
         all of them.
 
-    Assumes that tasks whose truth is told are drawn at random, as those are that ``needs_gold``
-    names, and that trusted workers are right; nothing about judges. Needs options, a judge and a
-    worker with ``trusted=True``. The promise is kept once it ends with ``Done("target")``: with
-    ``Done("budget")`` or ``Done("limits")`` some tasks have no final label. Tasks added after the
-    first truth or question go to trusted workers; judges who join then are not asked. A task also
-    goes to a trusted worker if a stage is incomplete because a judge declined, left or reached
+    Assumes that tasks whose truth is told are drawn at random, like those that ``needs_gold``
+    names, and that trusted workers are right. Assumes nothing about judges. Needs options, a judge
+    and a worker with ``trusted=True``. The promise is kept once it ends with ``Done("target")``:
+    with ``Done("budget")`` or ``Done("limits")`` some tasks have no final label. Tasks added after
+    the first truth or question go to trusted workers; judges who join then are not asked. A task
+    also goes to a trusted worker if a stage is incomplete because a judge declined, left or reached
     their limit.
 
     Not for campaigns without a trusted source, nor for budgets that can't pay for the sample:

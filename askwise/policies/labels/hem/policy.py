@@ -147,7 +147,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 @policies.register("hem")
 @dataclass(frozen=True)
 class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Settles):
-    """Learn who is right on what, and ask where an answer is worth most.
+    """Learn who is right about what, and ask where an answer is worth most.
 
     Workers' accuracies are partially pooled: that of a newcomer is the crowd's, that in a context
     leans on the worker's in others, that on a class deviates from both as far as answers demand.
@@ -177,9 +177,9 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Sett
     without a context share one. ``needs_gold`` names tasks whose truth would settle who is right in
     a context, or turn agreement into a probability.
 
-    Not for workers who agree on what is wrong, without any truth: no method sees that. Options
-    times workers, and options times options, may be 5,000,000 at most; a larger campaign is
-    refused, and so are workers who would make it larger.
+    Not for workers who agree on wrong answers, unless truths are told: no method can detect that.
+    Options times workers, and options times options, may be at most 5,000,000; larger campaigns are
+    refused, and so are workers who would make one larger.
 
     References
     ----------

@@ -110,8 +110,8 @@ class OptKG(LabelPolicy, LabelsItself, TakesPilot):
         probability.
 
     Assumes that a worker is equally good on all tasks. Two options only. Prices matter only as
-    far as the money goes. Where several answers are out, tasks with fewer of them come first:
-    else all workers would be asked about the first task before its first answer is in.
+    far as the money goes. Where several answers are pending, tasks with fewer of them come first:
+    otherwise all workers would be asked about the first task before its first answer is in.
 
     Not where workers are good at some kinds of tasks only: see ``optkg-multi``.
 

@@ -241,6 +241,26 @@ def test_records_begin_a_campaign_and_without_any_it_is_that_of_the_paper() -> N
     assert informed[1] < 0.2 * without[1]
 
 
+def test_the_spread_of_payments_has_an_interval_and_another_seed_draws_in_the_same_world() -> None:
+    settings = {"workers": "11", "tasks": "6", "gammas": "0.5", "rounds": "3"}
+    experiment = with_settings("assured-payments", settings)
+    cell = experiment.cells()[0]
+    paid = np.array([experiment.sample(cell, seed, 0) for seed in (2, 3, 4, 5)])
+    rows = {row.metric: row for row in experiment.rows(cell, paid, 2)}
+    totals = paid.sum(axis=1)
+    spread = totals.std() / totals.mean()
+    left = [np.delete(totals, at) for at in range(4)]
+    others = np.array([some.std() / some.mean() for some in left])
+    error = math.sqrt(3 / 4 * ((others - others.mean()) ** 2).sum())
+    # Student's quantile for three degrees of freedom is 3.182.
+    assert rows["spread"].mean == pytest.approx(spread)
+    assert rows["spread"].ci_high - spread == pytest.approx(3.182 * error, rel=1e-3)
+    # Tasks are too few to leave anybody out: those at c_max are paid it, whatever is drawn.
+    poor = paid[:, :6]
+    assert (poor == poor[0, 0]).all()
+    assert len({tuple(each) for each in paid[:, 6:].tolist()}) == 4
+
+
 def test_known_values_stand_beside_the_papers_setting_only() -> None:
     assert with_settings("assured-regret", {}).paper_rows()
     assert not with_settings("assured-regret", {"alpha": "0.2"}).paper_rows()

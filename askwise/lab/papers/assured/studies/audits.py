@@ -36,6 +36,9 @@ EASY = "no task is hard"
 FEWEST = 20
 """Campaigns that assure anything, for an error among what they assure."""
 
+FEWEST_NOTICED = 5
+"""Campaigns that raised an alarm, for a mean of when."""
+
 
 @dataclass(frozen=True)
 class AuditCell(Cell):
@@ -177,7 +180,7 @@ class AssuredAudited(Experiment):
                 found.append(mean_row(values, metric=metric, **place))
             found.append(rate_row(mine[:, ALARM], metric="alarm", **place))
             noticed = mine[mine[:, ALARM] > 0, NOTICED]
-            if len(noticed):
+            if len(noticed) >= min(FEWEST_NOTICED, len(mine)):
                 found.append(mean_row(noticed, metric="noticed", **place))
         return found
 

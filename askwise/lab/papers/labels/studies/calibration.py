@@ -13,7 +13,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.registry import from_label
 from askwise.core.scoring import (
     BINS,
-    Labels,
+    ScoredLabels,
     brier_score,
     calibration_error,
     least_calibration_error,
@@ -186,7 +186,7 @@ def _measured(
     with allowed(method.name):
         fitted: Fitted = method.report(coded._replace(truths=given.astype(np.int32)))
     chances, sure = fitted.probabilities[left], fitted.confidence[left]
-    right, _ = right_shares(Labels(fitted.labels[left], sure, chances), truth[left])
+    right, _ = right_shares(ScoredLabels(fitted.labels[left], sure, chances), truth[left])
     scores = (
         calibration_error(sure, right),
         least_calibration_error(sure),
