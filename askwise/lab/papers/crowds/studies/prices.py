@@ -115,9 +115,9 @@ class SurveyPrices(EqualErrorExperiment):
                     f"interval: {'; '.join(dearer) or 'nowhere'}."
                 )
         found.append(
-            "virt-ucb asks every crowd once before it compares them, as in the paper. Where the good "
-            "crowd is also the cheap one and few answers do, the first answer of the expensive "
-            "crowd is a large part of the cost, and drawing by price saves it on most questions."
+            "virt-ucb asks every crowd once before it compares them, as in the paper. Where the "
+            "good crowd is also the cheap one and few answers are enough, the first answer of the "
+            "expensive crowd is a large part of the cost; drawing by price often goes without it."
         )
         found.append(
             "virt-ucb ranks a free crowd at a quarter of the cheapest price, so it looks for the "
