@@ -74,7 +74,7 @@ class Facts(NamedTuple):
 
 
 @cache
-def facts_of(outcome: str, tasks: int, workers: int, options: int) -> Facts:
+def facts_of(outcome: str, tasks: int, workers: int, options: int, answers: int) -> Facts:
     """Workers at one price, tasks in a few contexts, enough money for a few answers."""
     from askwise.core.problem import make_problem
     from askwise.ledger.ledger import Ledger
@@ -84,7 +84,7 @@ def facts_of(outcome: str, tasks: int, workers: int, options: int) -> Facts:
         made = [{"id": f"t{at}", "context": f"c{at % 4}"} for at in range(tasks)]
         given = {"tasks": made, "options": [f"o{at}" for at in range(options)]}
     problem = make_problem(
-        workers=[{"id": f"w{at}", "price": 1} for at in range(workers)], budget=ANSWERS, **given
+        workers=[{"id": f"w{at}", "price": 1} for at in range(workers)], budget=answers, **given
     )
     return Facts(problem, Ledger(problem))
 
@@ -98,7 +98,7 @@ def seconds_of(name: str, tasks: int, workers: int, options: int) -> float | Non
     from askwise.lab.simulate import simulate
     from askwise.ledger.proposals import Proposal
     from askwise.policies import policies
-    from askwise.policies.capabilities import LimitsSize
+    from askwise.policies.capabilities import AwaitsTruth, LimitsSize
     from benchmarks.labels import WORLD
 
     policy = policies.make(name)
@@ -108,7 +108,9 @@ def seconds_of(name: str, tasks: int, workers: int, options: int) -> float | Non
             policy.check_size(options, workers)
         except TooLarge:
             return None
-    problem, fresh = facts_of(outcome, tasks, workers, options)
+    # Who waits for truths asks everybody about the first task.
+    answers = ANSWERS + 2 * workers if isinstance(policy, AwaitsTruth) else ANSWERS
+    problem, fresh = facts_of(outcome, tasks, workers, options, answers)
     ran = simulate(policy, problem, WORLD, seed=1, ledger=fresh)
     ledger = ran.ledger
     ledger.apply(Event(Kind.TOPPED_UP, ledger.seq + 1, price=1000 * problem.budget))
@@ -125,25 +127,26 @@ def seconds_of(name: str, tasks: int, workers: int, options: int) -> float | Non
 
 
 def offered() -> list[str]:
-    """Every policy but those that must be told the truth: of all tasks before, or of each after."""
+    """Every policy but those that must be told the truth of all tasks before."""
     from askwise.policies import policies
-    from askwise.policies.capabilities import AwaitsTruth, KnowsTruth
+    from askwise.policies.capabilities import KnowsTruth
 
-    names = []
-    for name in policies.names():
-        entry = policies.get(name)
-        if not issubclass(entry, KnowsTruth | AwaitsTruth):
-            names.append(name)
-    return names
+    return [name for name in policies.names() if not issubclass(policies.get(name), KnowsTruth)]
 
 
-def measure(names: list[str], scale: int) -> None:
-    """In the child: print a table for each axis, with its sizes up to the ``scale``-th."""
+def measure(chosen: list[str], scale: int) -> None:
+    """In the child: print a table for each axis, with its sizes up to the ``scale``-th.
+
+    ``chosen`` are axes and policies to be measured alone: all of either where none is.
+    """
     from askwise.policies import policies
 
-    for axis, sizes in AXES.items():
+    axes = [axis for axis in AXES if axis in chosen] or list(AXES)
+    names = [each for each in chosen if each not in AXES] or offered()
+    for axis in axes:
+        sizes = AXES[axis]
         rows = []
-        for name in names or offered():
+        for name in names:
             if axis != "workers" and "options" not in policies.get(name).outcomes:
                 continue
             law = OTHERWISE.get((name, axis), STATED[axis])

@@ -15,7 +15,7 @@ from askwise.core.choices import Batch
 from askwise.core.compiling import step
 from askwise.core.problem import Problem, make_problem
 from askwise.core.registry import from_label
-from askwise.lab.loop import REPLIES
+from askwise.lab.loop import REPLIES, TRUTHS
 from askwise.lab.simulate import Outcome, simulate
 from askwise.ledger.ledger import Ledger
 from askwise.policies import policies
@@ -40,15 +40,21 @@ class Drawn(NamedTuple):
 
 
 @step
+def drawn_truth(world: Drawn, task: int) -> int:
+    """Option 0 or 1, as if by chance."""
+    return (task * 2654435761 >> 7) & 1
+
+
+@step
 def drawn_reply(world: Drawn, task: int, worker: int, k: int, elapsed: float) -> float:
     """Answer without a table: a million tasks times ten thousand workers are too many."""
     x, _ = draws.threefry(world.key0, world.key1, task, worker)
     right = (x / 4294967296.0) < (0.9 if (task + worker) % 3 == 0 else 0.6)
-    truth = (task * 2654435761 >> 7) & 1
+    truth = drawn_truth(world, task)
     return float(truth if right else 1 - truth)
 
 
-REPLIES[Drawn] = drawn_reply
+REPLIES[Drawn], TRUTHS[Drawn] = drawn_reply, drawn_truth
 WORLD = Drawn(*draws.stream(1, draws.WORLD, 0))
 
 

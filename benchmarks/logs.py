@@ -172,7 +172,7 @@ def main(quick: bool) -> None:
     directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
     try:
         for policy in POLICIES[:1] if quick else POLICIES:
-            subprocess.run([sys.executable, "-m", "askwise.cli.main", "warm", policy], check=True)
+            subprocess.run([sys.executable, "-m", "askwise", "warm", policy], check=True)
             for size in sizes:
                 file = directory / f"{policy}-{size}.db"
                 store = SqliteStore(file)

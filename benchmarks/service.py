@@ -166,18 +166,29 @@ def _slow(ordered: list[float]) -> float:
     return ordered[len(ordered) * 99 // 100]
 
 
-def group_commits(file: Path) -> Iterator[None]:
-    """Commit, for each item, the rows that ``GROUP`` requests write: three for two of them."""
+def group_commits(file: Path, requests: int = GROUP) -> Iterator[None]:
+    """Commit, for each item, the rows that these requests write: three for two of them."""
     link = sqlite3.connect(file, isolation_level=None)
     link.execute("PRAGMA journal_mode = WAL")
     link.execute("PRAGMA synchronous = FULL")
     link.execute("CREATE TABLE rows (body TEXT)")
-    rows = [("x" * 150,)] * (GROUP * 3 // 2)
+    rows = [("x" * 150,)] * max(1, requests * 3 // 2)
     while True:
         link.execute("BEGIN IMMEDIATE")
         link.executemany("INSERT INTO rows VALUES (?)", rows)
         link.execute("COMMIT")
         yield
+
+
+def two_commits(commits: Iterator[None], count: int) -> list[float]:
+    """Seconds of two commits one after the other, many times: a cycle without a service."""
+    found = []
+    for _ in range(count):
+        begun = time.perf_counter()
+        next(commits)
+        next(commits)
+        found.append(time.perf_counter() - begun)
+    return found
 
 
 Found = dict[tuple[str, str, int], Figures]
@@ -198,6 +209,7 @@ def main(quick: bool) -> None:
     directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
     found: Found = {}
     disk: list[float] = []
+    pairs: list[float] = []
     try:
         with ExitStack() as stack:
             bare = stack.enter_context(
@@ -208,6 +220,8 @@ def main(quick: bool) -> None:
                 for name, store in stores(stack, directory).items()
             }
             groups = group_commits(directory / "groups.sqlite")
+            singles = group_commits(directory / "singles.sqlite", 1)
+            two_commits(singles, 500)  # until the file has its size
             Figures().take(bare, "bench", 8, warm / 3)  # until its file has its size, as ours have
             for server in ours.values():
                 for policy in MOST_CPU:
@@ -216,13 +230,15 @@ def main(quick: bool) -> None:
                 for _ in range(rounds):
                     disk.append(1.0 / seconds(groups, 30, time.perf_counter))
                     _figures(found, BARE, BARE, clients).take(bare, "bench", clients, length)
+                    if clients == 1:
+                        pairs += two_commits(singles, 500)
                     for name, server in ours.items():
                         for policy in MOST_CPU:
                             figures = _figures(found, name, policy, clients)
                             figures.take(server, policy, clients, length)
     finally:
         shutil.rmtree(directory)
-    show_cycles(found)
+    show_cycles(found, sorted(pairs))
     show_limits(found, statistics.median(disk))
 
 
@@ -248,9 +264,10 @@ def stores(stack: ExitStack, directory: Path) -> dict[str, str]:
     return found
 
 
-def show_cycles(found: Found) -> None:
-    """Print the cost of a cycle beside that of the bare service."""
-    rows = []
+def show_cycles(found: Found, pairs: list[float]) -> None:
+    """Print the cost of a cycle beside that of the bare service, after two commits alone."""
+    waits = [f"{1e3 * _middle(pairs):.1f}", f"{1e3 * _slow(pairs):.1f}"]
+    rows = [["two commits, no service", quantity(len(pairs) / sum(pairs)), *waits, *[""] * 5]]
     for (name, policy, clients), figures in found.items():
         bare = found[BARE, BARE, clients]
         beside = ratio(figures.busy, bare.busy)

@@ -19,6 +19,7 @@ project = "askwise"
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
 exclude_patterns = ["catalogue.md", "notebooks"]
+smartquotes_action = "qe"  # quotes and ellipses; two hyphens are those of an option
 html_theme = "pydata_sphinx_theme"
 html_title = "askwise"
 html_static_path = ["assets/site.css"]

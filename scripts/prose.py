@@ -59,7 +59,8 @@ class Rule:
 _NUMBER = r"an?|one|two|three|four|five|six|eight|ten|few|fewer|several|[\d.,]+"
 _THING = (
     "answers?|labels?|votes?|questions?|entry|entries|rows?|columns?|lines?|cells?|objects?|"
-    "numbers?|points?|pages?|files?|modules?|tokens?|bytes|units?|facts?|tests?|events?|folders?"
+    "numbers?|points?|pages?|files?|modules?|tokens?|bytes|units?|facts?|tests?|events?|folders?|"
+    "names?|ids?|options?|commands?|keys?|secrets?|schemas?"
 )
 _UNIT = (
     "task|worker|answer|question|label|item|judge|model|person|crowd|family|context|class|option|"
@@ -187,8 +188,17 @@ def markdown_prose(text: str) -> str:
 
 
 def html_prose(text: str) -> str:
-    """What a template shows: text, and the attributes that people read."""
-    text = _without(r"<(script|style)\b.*?</\1>|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<!--.*?-->", text)
+    """What a template shows: text, texts in its code, and the attributes that people read."""
+    text = _without(r"<(script|style)\b.*?</\1>|\{#.*?#\}|<!--.*?-->", text)
+
+    def code(found: re.Match[str]) -> str:
+        kept = list(_cut(found[0]))
+        for part in re.finditer(r'"([^"]*)"', found[0]):
+            if " " in part[1]:
+                kept[slice(*part.span(1))] = part[1]
+        return "".join(kept)
+
+    text = re.sub(r"\{%.*?%\}|\{\{.*?\}\}", code, text, flags=re.S)
     shown = r"\b(?:title|placeholder|alt|aria-label|value|content)=\"([^\"]*)\""
 
     def tag(found: re.Match[str]) -> str:

@@ -92,6 +92,7 @@ def test_code_addresses_and_comments_of_a_page_are_not_read() -> None:
 def test_the_text_of_a_template_is_read_and_the_labels_of_its_fields() -> None:
     page = '<p class="his">{{ his }}{# his #}{% his %}\n<b>his</b>\n<input title="his name">'
     assert said("a.html", page) == [(2, "his"), (3, "his")]
+    assert said("a.html", '{{ area("his", "His answer", his) }}') == [(1, "His")]
 
 
 def test_a_quotation_is_allowed_on_its_line_only() -> None:

@@ -10,7 +10,7 @@ from askwise.core.compiling import hurry
 from askwise.core.problem import Worker
 from askwise.kernels import grouping
 from askwise.kernels.calibration import count_evidence
-from askwise.kernels.grouping import counted, group_ranges, rows_by_group
+from askwise.kernels.grouping import counted
 from askwise.ledger import columns as c
 from askwise.ledger import vectors
 from askwise.ledger.ledger import Ledger
@@ -181,28 +181,30 @@ def _sorted(
 ) -> tuple[Array, Array, Array]:
     """Where the answers to each task begin; workers and labels by task, worker and label.
 
-    Many answers are first grouped by task, and then sorted some tasks at a time.
+    Many answers are first dealt into buckets of tasks, and then sorted one bucket at a time.
     """
-    found = np.empty((2, len(tasks)), np.int32)
-    starts, order = np.zeros(count + 1, np.int64), None
-    if len(tasks) > grouping.MANY:
-        starts, order = rows_by_group(tasks, count)
+    if len(tasks) <= grouping.MANY:
+        each, ends = count, np.array([0, len(tasks)])
+        by_worker, by_label = np.empty((2, len(tasks)), np.int32)
     else:
-        np.cumsum(counted(tasks, count), out=starts[1:])
-    for first, last in group_ranges(starts, len(tasks) if order is None else None):
-        here = slice(int(starts[first]), int(starts[last]))
-        rows: Any = slice(None) if order is None else order[here]
-        some, who, said = tasks[rows] - first, workers[rows], labels[rows]
+        each, ends, (tasks, by_worker, by_label) = grouping.dealt(tasks, workers, labels, count)
+        workers, labels = by_worker, by_label
+    starts = np.zeros(count + 1, np.int64)
+    for bucket, first in enumerate(range(0, count, each)):
+        here, last = slice(int(ends[bucket]), int(ends[bucket + 1])), min(first + each, count)
+        some, who, said = tasks[here] - first, workers[here], labels[here]
+        starts[first + 1 : last + 1] = np.bincount(some, minlength=last - first)
         if (last - first) * crowd * options < _ROOM:
             # One number per answer: sorting those is several times faster than sorting rows.
             keys = (some.astype(np.int64) * crowd + who) * options + said
             keys.sort()
-            keys, found[1, here] = np.divmod(keys, options)
-            found[0, here] = keys % crowd
+            keys, by_label[here] = np.divmod(keys, options)
+            by_worker[here] = keys % crowd
         else:
             by_all = np.lexsort((said, who, some))
-            found[0, here], found[1, here] = who[by_all], said[by_all]
-    return starts, found[0], found[1]
+            by_worker[here], by_label[here] = who[by_all], said[by_all]
+    np.cumsum(starts, out=starts)
+    return starts, by_worker, by_label
 
 
 def _dense(families: Array) -> Array:

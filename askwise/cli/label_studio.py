@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,11 @@ def label_studio(
     campaign = open_campaign(store, name)
     called = {} if judges is None else _judges(campaign, judges)
     shown = _PrintedChanges(quiet=as_json or not output.for_people())
-    bridge = LabelStudioBridge(campaign, where, judges=called, watch=shown, stay=stay)
+
+    def watch(counts: SyncCounts) -> None:
+        shown(counts, bridge.places)
+
+    bridge = LabelStudioBridge(campaign, where, judges=called, watch=watch, stay=stay)
     if once:
         end, stopped = None, False
         bridge.once()
@@ -94,14 +99,19 @@ def _judges(campaign: Campaign, path: Path) -> dict[str, Source]:
 
 
 class _PrintedChanges:
-    """Says in a line what has changed since the last look."""
+    """Says where people answer, and in a line what has changed since the last look."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._before = ""
+        self._told: set[str] = set()
 
-    def __call__(self, counts: SyncCounts) -> None:
+    def __call__(self, counts: SyncCounts, places: Sequence[str]) -> None:
         now = _in_words(counts)
+        for place in places if not self._quiet else ():
+            if place not in self._told:
+                self._told.add(place)
+                print(f"people answer at {place}: Label All Tasks", flush=True)
         if not self._quiet and now != self._before:
             print(now, flush=True)
         self._before = now

@@ -144,6 +144,8 @@ else:
     from numba.core.registry import CPUDispatcher
     from numba.extending import typeof_impl
 
+    from askwise.core.linked_code import LinkedCache, LinkedCompiler
+
     _CACHE = os.environ.get("NUMBA_CACHE_DIR") or cache_directory()
 
     class _Compilations(_numba_event.Listener):  # type: ignore[misc]
@@ -231,23 +233,23 @@ else:
         return place is not None and any(Path(place).glob(f"*.{name}-*.nbi"))
 
     class _Inside(CPUDispatcher):  # type: ignore[misc]
-        """A kernel as other compiled code calls it: without the entry for Python.
+        """A kernel as other compiled code calls it: linked into that, and never called on its own.
 
-        That entry, which unpacks a dozen arrays, takes longer to compile than most kernels.
+        An entry for Python, which unpacks a dozen arrays, would take longer to compile than most
+        kernels.
         """
 
-        def compile(self, sig: Any) -> Any:
-            """Compile for the types of constants, and not once more for each constant.
+        def __init__(self, py_func: Any, targetoptions: dict[str, Any]) -> None:
+            super().__init__(py_func, {}, targetoptions, LinkedCompiler)
 
-            With little optimisation: all of it is optimised again as part of what calls it.
-            """
+        def enable_caching(self) -> None:
+            """Keep what is compiled on disk."""
+            self._cache = LinkedCache(self.py_func)
+
+        def compile(self, sig: Any) -> Any:
+            """Compile for the types of constants, and not once more for each constant."""
             kinds, _ = sigutils.normalize_signature(sig)
-            before = _numba_config.OPT
-            _numba_config.OPT = min(before, type(before)(1))
-            try:
-                return super().compile(tuple(numba.types.unliteral(each) for each in kinds))
-            finally:
-                _numba_config.OPT = before
+            return super().compile(tuple(numba.types.unliteral(each) for each in kinds))
 
     class _Unit(CPUDispatcher):  # type: ignore[misc]
         """A kernel as compiled code calls it by its address."""

@@ -22,6 +22,7 @@ if PLAIN:
 
 else:
     import numba
+    import numpy as np
     from llvmlite import ir
     from numba.core import cgutils
     from numba.core.imputils import impl_ret_borrowed
@@ -35,6 +36,20 @@ else:
         typeof_impl,
         unbox,
     )
+
+    _LAYOUT = 0x1 | 0x2 | 0x100 | 0x400
+    """Flags of an array that code depends on: contiguous in C's or Fortran's order, aligned and
+    writeable, as NumPy counts them."""
+
+    _kinds: dict[Any, Any] = {}
+
+    def form_of(value: Any) -> Any:
+        """What decides which code is right for a value: found long before Numba's type of it."""
+        if isinstance(value, np.ndarray):
+            return value.dtype, value.ndim, value.flags.num & _LAYOUT
+        if isinstance(value, tuple):
+            return (type(value), *map(form_of, value))
+        return type(value)
 
     class RecordType(numba.types.Type):  # type: ignore[misc]
         """A record whose fields have these types."""
@@ -104,6 +119,11 @@ else:
 
         @typeof_impl.register(record)  # type: ignore[untyped-decorator]
         def _kind(value: Any, context: Any) -> RecordType:
-            return RecordType(record, tuple(numba.typeof(each) for each in value))
+            form = form_of(value)
+            if form not in _kinds:
+                kinds = tuple(numba.typeof(each) for each in value)
+                _kinds[form] = RecordType(record, kinds)
+            found: RecordType = _kinds[form]
+            return found
 
         return record

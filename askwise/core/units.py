@@ -17,15 +17,10 @@ from askwise.core.compiling import PLAIN, unit_of
 
 
 class Packed(NamedTuple):
-    """A record as compiled code finds it in memory; its arrays are to be kept alive meanwhile."""
+    """Records as compiled code finds them in memory, for as long as their arrays are alive."""
 
-    kind: Any
     words: Array
-
-    @property
-    def address(self) -> int:
-        """Where it is."""
-        return int(self.words.ctypes.data)
+    addresses: tuple[int, ...]
 
 
 if not PLAIN:
@@ -36,34 +31,44 @@ if not PLAIN:
 
     from askwise.core.records import RecordType
 
-    _array_kinds: dict[Any, Any] = {}
+    _WHOLE = (int, np.integer, np.bool_)
 
-    def packed(record: Any) -> Packed:
-        """Write down a NamedTuple of arrays, numbers and NamedTuples of those."""
+    def packed(*records: Any) -> Packed:
+        """Write down NamedTuples of arrays, numbers and NamedTuples of those."""
         words: list[int] = []
-        kinds = tuple(_pack(each, words) for each in record)
-        return Packed(RecordType(type(record), kinds), np.array(words, np.int64))
+        begins = []
+        for record in records:
+            begins.append(len(words))
+            for each in record:
+                _pack(each, words)
+        written = np.array(words, np.int64)
+        place = int(written.ctypes.data)
+        return Packed(written, tuple(place + written.itemsize * each for each in begins))
 
-    def _pack(value: Any, words: list[int]) -> Any:
+    def _pack(value: Any, words: list[int]) -> None:
         if isinstance(value, np.ndarray):
             # The references that are counted are not these: none (0), and no owner.
             words += (0, 0, value.size, value.itemsize, value.ctypes.data)
             words += value.shape
             words += value.strides
-            flags = value.flags
-            layout = (flags.c_contiguous, flags.f_contiguous, flags.writeable, flags.aligned)
-            form = (value.dtype, value.ndim, *layout)
-            if form not in _array_kinds:
-                _array_kinds[form] = numba.typeof(value)
-            return _array_kinds[form]
-        if isinstance(value, tuple):
-            kinds = [_pack(each, words) for each in value]
-            return numba.types.NamedTuple(kinds, type(value))
-        if isinstance(value, int | np.integer | np.bool_):
+        elif isinstance(value, tuple):
+            for each in value:
+                _pack(each, words)
+        elif isinstance(value, _WHOLE):
             words.append(int(value))
-            return int64
-        words.append(struct.unpack("q", struct.pack("d", value))[0])
-        return float64
+        else:
+            words.append(struct.unpack("q", struct.pack("d", value))[0])
+
+    def kind_of(record: Any) -> Any:
+        """The type of a record that is packed."""
+        return RecordType(type(record), tuple(map(_packed_kind, record)))
+
+    def _packed_kind(value: Any) -> Any:
+        if isinstance(value, np.ndarray):
+            return numba.typeof(value)
+        if isinstance(value, tuple):
+            return numba.types.NamedTuple([_packed_kind(each) for each in value], type(value))
+        return int64 if isinstance(value, _WHOLE) else float64
 
     def address_of(kernel: Any, result: Any, *kinds: Any) -> int:
         """Where a kernel's code for these types is, which is compiled if need be."""

@@ -7,6 +7,8 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.compiling import allowed, hurry, kernel
 
+Columns = tuple[Array, ...]
+
 SLICE = 2**18
 """Rows that are looked at together: so few that what is made of them stays in the cache."""
 
@@ -111,6 +113,58 @@ def rows_by_group(groups: Array, size: int) -> tuple[Array, Array]:
     with allowed("grouping"):
         (hurry(place_rows) if len(groups) > MANY else place_rows)(groups, starts[:-1].copy(), order)
     return starts, order
+
+
+@kernel
+def deal_rows(
+    groups: Array, one: Array, other: Array, shift: int, ends: Array, out: Columns
+) -> None:
+    """Copy rows of three columns to where their bucket is, in their order.
+
+    A bucket has all groups that are the same number but for their last ``shift`` bits. ``ends`` is
+    where each bucket begins, and where it ends afterwards.
+    """
+    first, second, third = out
+    for row in range(len(groups)):
+        bucket = groups[row] >> shift
+        to = ends[bucket]
+        first[to] = groups[row]
+        second[to] = one[row]
+        third[to] = other[row]
+        ends[bucket] = to + 1
+
+
+def dealt(
+    groups: Array, one: Array, other: Array, size: int
+) -> tuple[int, Array, tuple[Array, ...]]:
+    """Sort three columns roughly by the first: into buckets of about ``SLICE`` rows.
+
+    Rows are written to a few hundred places at a time, one after the other at each: a million
+    places, one for each group, would be as many misses of the cache as there are rows.
+
+    Returns
+    -------
+    How many groups are in a bucket, where each bucket begins, and the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> columns = np.array([[1, 0, 1], [5, 6, 7], [2, 3, 4]], np.int32)
+    >>> dealt(*columns, 2)[1].tolist()
+    [0, 3]
+    """
+    buckets = max(1, len(groups) // SLICE)
+    shift = max(0, -(-size // buckets) - 1).bit_length()
+    count = ((size - 1) >> shift) + 1
+    starts = np.zeros(count + 1, np.int64)
+    for here in slices(len(groups)):
+        starts[1:] += np.bincount(groups[here] >> shift, minlength=count)
+    np.cumsum(starts, out=starts)
+    out = tuple(np.empty(len(groups), np.int32) for _ in range(3))
+    with allowed("grouping"):
+        deal = hurry(deal_rows) if len(groups) > MANY else deal_rows
+        deal(groups, one, other, shift, starts[:-1].copy(), out)
+    return 1 << shift, starts, out
 
 
 def rows_in_groups(groups: Array, size: int) -> Iterator[Array | slice]:

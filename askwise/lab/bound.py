@@ -64,12 +64,14 @@ else:
     import numba
     from numba.types import float64, int64, none
 
+    from askwise.core.compiling import entry_for
+    from askwise.core.records import form_of
     from askwise.core.units import (
-        Packed,
         address_of,
         call_for_nothing,
         call_for_real,
         call_for_whole,
+        kind_of,
         packed,
     )
 
@@ -127,6 +129,12 @@ else:
     _DRAW = numba.typeof(Draw(0, 0, 0))
     _FACT = numba.typeof(Fact(0, 0, 0, 0.0, 0, 0))
 
+    class _Code(NamedTuple):
+        """What serves records of some types: addresses of kernels, and the loop's entry."""
+
+        kernels_at: tuple[int, ...]
+        loop: Callable[..., int]
+
     class CompilingPays(Exception):
         """Raised between two decisions of a campaign in plain Python."""
 
@@ -167,13 +175,13 @@ else:
     @cache
     def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Loop:
         """The loop for the kernels of a policy, a class of worlds and a rule's kernel."""
-        known: dict[Any, tuple[int, ...]] = {}
+        known: dict[Any, _Code] = {}
         plain = PlainRuns(kernels, world, judging)
 
-        def find(shared: tuple[Any, ...], records: list[Packed]) -> tuple[int, ...]:
+        def find(shared: tuple[Any, ...], records: tuple[Any, ...]) -> tuple[int, ...]:
             """Addresses of the kernels for records of these types, which are compiled at once."""
             book, out, available, ruling = map(numba.typeof, shared)
-            state, params, place, ruling_by = (each.kind for each in records)
+            state, params, place, ruling_by = map(kind_of, records)
             learning, asking = (book, state, params, _FACT, _DRAW), (place, int64, int64, int64)
             choosing = (book, state, params, _DRAW, available, out)
             learns, judges = kernels.absorb is not learn_nothing, judging is not never
@@ -211,11 +219,18 @@ else:
                     pass
             if not isinstance(ruling_by, tuple):
                 ruling_by = OneNumber(ruling_by)
-            records = [packed(each) for each in (state, params, place, ruling_by)]
-            kinds = tuple(each.kind for each in records)
-            if kinds not in known:
-                known[kinds] = find((book, out, available, course.ruling), records)
-            places = Places(*known[kinds], *(each.address for each in records))
-            return _loop(book, places, places, places, places, streams, available, out, course)
+            records = (state, params, place, ruling_by)
+            form = form_of((book, available, out, course, *records))
+            if form not in known:
+                kernels_at = find((book, out, available, course.ruling), records)
+                known[form] = _Code(kernels_at, _loop)
+            kernels_at, loop = known[form]
+            held = packed(*records)
+            places = Places(*kernels_at, *held.addresses)
+            arguments = (book, *(places,) * 4, streams, available, out, course)
+            code: int = loop(*arguments)
+            if loop is _loop:
+                known[form] = _Code(kernels_at, entry_for(_loop, arguments))
+            return code
 
         return run

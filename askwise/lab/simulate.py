@@ -151,7 +151,7 @@ def simulate(
             out = new_proposal(plan.rows)
             continue
         if code == FULL:
-            ledger.room_for_assignments(max(1024, 3 * len(ledger.book.assignments)))
+            ledger.room_for_assignments(_likely_more(ledger))
             state = policy.grow(state, ledger)
     if code == loops.FAULTY:
         raise PolicyFault(f"policy {policy.name!r} proposed something illegal", field="policy")
@@ -171,6 +171,15 @@ def simulate(
         state=state,
         rule_state=started,
     )
+
+
+def _likely_more(ledger: Ledger) -> int:
+    """Room to be made for more questions: as many as the budget buys if it goes on like this."""
+    asked, spent = ledger.total(c.ASSIGNMENTS), ledger.total(c.SPENT)
+    least, most = 3 * asked, 30 * asked
+    left = ledger.total(c.BUDGET) - spent
+    likely = asked * left / spent if spent > 0 else 0.0
+    return max(1024, least, int(min(1.1 * likely, most)))
 
 
 @dataclass

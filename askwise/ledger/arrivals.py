@@ -7,6 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
+from askwise.core.arrays import Array
+from askwise.core.compiling import hurry
 from askwise.core.money import to_micro
 from askwise.core.problem import KINDS, UNLIMITED, Problem, Task, Worker
 from askwise.ledger import columns as c
@@ -16,6 +18,9 @@ from askwise.ledger.columns import Book
 
 NAMELESS = Task("unit")
 """The one task of a campaign that buys units of work; it has a row and no name."""
+
+MANY = 20_000
+"""Tasks whose queue takes a tenth of a second in plain Python: compiled code is looked for."""
 
 _KINDS = (None, *KINDS)
 """What a worker may be said to be, in the order of its numbers in the columns."""
@@ -107,10 +112,18 @@ def add(ledger: Members, tasks: Sequence[Task]) -> None:
     for at, task in enumerate(tasks, before):
         if task.workers is not None:
             _name(ledger, at, task.workers)
-    half = 1 << max(0, after - 1).bit_length()
-    if len(ledger.book.queue) < 2 * half:
-        ledger.book = ledger.book._replace(queue=np.full(2 * half, -1, np.int64))
-    transitions.build_queue(ledger.book.tasks, ledger.book.queue, after)
+    if before and after <= len(ledger.book.queue) // 2:
+        transitions.enter_queue(ledger.book.tasks, ledger.book.queue, before, after)
+    else:
+        ledger.book = ledger.book._replace(queue=queue_of(ledger.book.tasks, after))
+
+
+def queue_of(tasks: Array, count: int) -> Array:
+    """A tournament of tasks, with room for as many as a power of two."""
+    queue = np.full(2 << max(0, count - 1).bit_length(), -1, np.int64)
+    build = transitions.build_queue
+    (hurry(build) if count > MANY else build)(tasks, queue, count)
+    return queue
 
 
 def _put_in_contexts(ledger: Members, first: int, contexts: Sequence[str | None]) -> None:

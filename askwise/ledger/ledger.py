@@ -396,10 +396,8 @@ class Ledger:
             for name, array in arrays.items()
         }
         count = len(arrays["tasks"])
-        queue = np.full(2 << max(0, count - 1).bit_length(), -1, np.int64)
-        transitions.build_queue(held["tasks"], queue, count)
         held["scale"] = scale_of(problem)
-        ledger.book = Book(queue=queue, **held)
+        ledger.book = Book(queue=arrivals.queue_of(held["tasks"], count), **held)
         return ledger
 
 

@@ -43,6 +43,14 @@ def build_queue(tasks: Array, queue: Array, count: int) -> None:
         queue[node] = left if ahead(tasks, left, right) else right
 
 
+@kernel
+def enter_queue(tasks: Array, queue: Array, first: int, end: int) -> None:
+    """Take tasks into a tournament that has room for them."""
+    for task in range(first, end):
+        queue[len(queue) // 2 + task] = task
+        requeue(tasks, queue, task)
+
+
 @step
 def take_plan(book: Book, rows: Array, odds: Array, first: int, length: int) -> None:
     """Take rows as the current decision: reserve their money as a whole."""

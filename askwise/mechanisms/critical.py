@@ -96,8 +96,8 @@ class Clarke(CriticalBids):
     Parameters
     ----------
     c_max : amount
-        Highest bid that you accept, and most that is paid for an answer; required. ``ask`` reserves
-        this much before a set is chosen.
+        Highest bid that you accept, and maximum paid for an answer; required. ``ask`` reserves this
+        much before a set is chosen.
 
     Assumes known qualities and the exact solver: ``ccb-fixed`` with ``qualities`` and solver
     ``exact``; or ``classes``; then the cheapest set of a range that does not depend on bids
@@ -141,8 +141,8 @@ class CriticalBid(CriticalBids):
     Parameters
     ----------
     c_max : amount
-        Highest bid that you accept, and most that is paid for an answer; required. ``ask`` reserves
-        this much before a set is chosen.
+        Highest bid that you accept, and maximum paid for an answer; required. ``ask`` reserves this
+        much before a set is chosen.
 
     Assumes known qualities and the greedy solver: ``ccb-fixed`` with ``qualities``, error
     ``hoeffding-linear`` and solver ``greedy``.

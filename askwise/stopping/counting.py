@@ -105,8 +105,8 @@ class Lead(SingleCrowdRule):
     Parameters
     ----------
     lead : float
-        Lead in votes. A fraction is rounded at random at each answer, up with a probability equal
-        to the fraction.
+        Lead in votes. A lead that is not a whole number is rounded at random at each answer, up
+        with the probability of its fractional part.
     horizon, cap
         As in ``gap``.
 
@@ -191,8 +191,8 @@ class Quorum(SingleCrowdRule):
     quorum : int
         Number of votes that an option needs.
     of : int
-        Most answers per question. It ends ``low_confidence`` when more votes are missing than
-        answers are left (of these, or of workers not asked yet).
+        Maximum number of answers per question. It ends ``low_confidence`` when more votes are
+        missing than answers are left (of these, or of workers not asked yet).
     horizon, cap
         As in ``gap``.
 

@@ -50,9 +50,10 @@ class Gap(SingleCrowdRule):
         Round the right-hand side up or down at random, afresh at each answer, as in the paper's
         experiments; otherwise one answer is enough if C is below 1.
     horizon : int, optional
-        Most answers per question (rule (3)); a question that reaches it ends ``low_confidence``.
+        Maximum number of answers per question (rule (3)); a question that reaches it ends
+        ``low_confidence``.
     cap : amount, optional
-        Most money per question; a question that reaches it ends ``over_budget``.
+        Maximum cost of a question; a question that reaches it ends ``over_budget``.
 
     Assumes that answers are independent and that the right option is the most probable one. It
     counts votes, one each, whatever the workers' families: where they err together its error is

@@ -14,6 +14,7 @@ from askwise.core.labels import Label
 from askwise.core.problem import make_problem
 from askwise.ledger import columns as c
 from askwise.ledger import queries
+from askwise.ledger.arrivals import queue_of
 from askwise.ledger.ledger import Ledger
 
 
@@ -189,6 +190,18 @@ def test_votes_truth_and_closings_are_kept_by_task() -> None:
     assert log.ledger.book.votes[:2].tolist() == [[0, 0], [0, 1]]
     assert log.ledger.book.tasks[:2, c.TRUTH].tolist() == [-1, 0]
     assert log.ledger.closings == {1: (Label(1.0, 0.9, "agreement"), "confident")}
+
+
+def test_tasks_that_are_added_one_by_one_are_queued_as_if_all_were_there() -> None:
+    log = Log(workers=[Worker("ann", 1)], tasks=["t0"], options=["no", "yes"], budget=99)
+    for at in range(1, 11):
+        log.ask("ann", f"t{at - 1}")
+        log.add(Kind.ADDED, tasks=({"id": f"t{at}"},))
+        if at == 4:
+            log.add(Kind.CLOSED, task="t2")
+        book = log.ledger.book
+        assert book.queue.tolist() == queue_of(book.tasks, at + 1).tolist()
+    assert book.queue[1] == 10
 
 
 def test_money_pauses_and_the_end_are_kept() -> None:

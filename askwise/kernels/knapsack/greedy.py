@@ -34,9 +34,11 @@ def fill_by_density(
 ) -> int:
     """Do as ``greedy_into`` does, without allocating: ``densities`` is scratch space."""
     n = counts.shape[0]
+    # Without branches, so that processors divide for several at once.
     for i in range(n):
+        density = values[i] / weights[i]
+        densities[i] = density if limits[i] > 0 else -1.0
         counts[i] = 0
-        densities[i] = values[i] / weights[i] if limits[i] > 0 else -1.0
     left = capacity
     for _ in range(n if n <= _FEW else _SCANS):
         best = -1

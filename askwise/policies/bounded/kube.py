@@ -32,15 +32,18 @@ def try_or_value(book: Book, state: State, params: Params, available: Array, out
     money = money_left(totals)
     by_task = totals[c.ASKED_ONCE] > 0 or totals[c.OPEN] == 0 or totals[c.OPEN_NAMED] > 0
     values, prices, rooms = out.real[0], out.whole[0], out.whole[1]
+    answers, sums = out.real[1], out.real[2]
     # KUBE's t: the number of this pull.
     twice_log = 2.0 * math.log(totals[c.ANSWERS] + 1.0)
     bonus = params.bonus
     if params.raw == 1:
         bonus /= book.scale[c.HIGH] - book.scale[c.LOW]
-    for worker in range(totals[c.WORKERS]):
+    count = totals[c.WORKERS]
+    for worker in range(count):
         prices[worker] = workers[worker, c.PRICE]
         rooms[worker] = 0
-        values[worker] = 0.0
+        answers[worker] = 1.0
+        sums[worker] = 0.0
         left = workers[worker, c.LIMIT] - workers[worker, c.ASKED]
         if workers[worker, c.JOINED] == 0 or available[worker] == 0 or left <= 0:
             continue
@@ -48,12 +51,20 @@ def try_or_value(book: Book, state: State, params: Params, available: Array, out
             continue
         seen = beliefs[worker, COUNT]
         if seen > 0.0:
-            values[worker] = beliefs[worker, SUM] / seen + bonus * math.sqrt(twice_log / seen)
-            values[worker] -= book.scale[c.ZERO]
-            rooms[worker] = left if values[worker] >= 0.0 else 0
+            answers[worker] = seen
+            sums[worker] = beliefs[worker, SUM]
+            rooms[worker] = left
         elif workers[worker, c.ASKED] == 0:
             propose(out, -1, worker, 1, 1.0)
             return True
+    # In passes without branches, so that processors divide and take roots for several at once.
+    zero = book.scale[c.ZERO]
+    for worker in range(count):
+        bound = bonus * math.sqrt(twice_log / answers[worker])
+        value = sums[worker] / answers[worker] + bound - zero
+        values[worker] = value if rooms[worker] > 0 else 0.0
+    for worker in range(count):
+        rooms[worker] = rooms[worker] if values[worker] >= 0.0 else 0
     return False
 
 

@@ -100,8 +100,8 @@ class BestCrowd(Omniscient):
         Each crowd's distribution over the options, in the order of the workers; the right option is
         the most probable one.
     open_at_once : int, optional
-        Most questions under way, not counting those that wait for an answer; 1 finishes one
-        question after the other. By default all open questions take turns.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
@@ -146,8 +146,8 @@ class BestMixture(Omniscient, LimitsSize):
         Each crowd's distribution over the options, in the order of the workers; the right option is
         the most probable one.
     open_at_once : int, optional
-        Most questions under way, not counting those that wait for an answer; 1 finishes one
-        question after the other. By default all open questions take turns.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 

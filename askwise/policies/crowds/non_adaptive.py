@@ -100,8 +100,8 @@ class NonAdaptive(DrawingPolicy):
         How often each crowd is drawn, relative to the others; a crowd that is not named (or joins
         later) is drawn only when no other can be asked. By default all are drawn equally often.
     open_at_once : int, optional
-        Most questions under way, not counting those that wait for an answer; 1 finishes one
-        question after the other. By default all open questions take turns.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
@@ -195,8 +195,8 @@ class RandRr(SurveyPolicy):
     Parameters
     ----------
     open_at_once : int, optional
-        Most questions under way, not counting those that wait for an answer; 1 finishes one
-        question after the other. By default all open questions take turns.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
@@ -246,8 +246,8 @@ class RoundRobin(SurveyPolicy):
     Parameters
     ----------
     open_at_once : int, optional
-        Most questions under way, not counting those that wait for an answer; 1 finishes one
-        question after the other. By default all open questions take turns.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 

@@ -105,10 +105,11 @@ class VirtUcb(LearningPolicy):
         Factor by which each new answer to a question reduces the weight of the earlier ones; below
         1 for crowds that drift.
     prior : float
-        Most answers that a crowd's record on closed questions counts for; 0 ignores the record.
+        Maximum number of answers that a crowd's record on closed questions counts for; 0 ignores
+        the record.
     open_at_once : int, optional
-        Most questions under way, not counting those that wait for an answer; 1 finishes one
-        question after the other. By default all open questions take turns.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 

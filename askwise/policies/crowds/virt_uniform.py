@@ -181,8 +181,8 @@ class VirtUniform(GridPolicy):
     Parameters
     ----------
     open_at_once : int, optional
-        Most questions under way, not counting those that wait for an answer; 1 finishes one
-        question after the other. By default all open questions take turns.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
@@ -233,8 +233,8 @@ class VirtZooming(GridPolicy):
     Parameters
     ----------
     open_at_once : int, optional
-        Most questions under way, not counting those that wait for an answer; 1 finishes one
-        question after the other. By default all open questions take turns.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 

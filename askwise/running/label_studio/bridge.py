@@ -81,6 +81,12 @@ class LabelStudioBridge:
         """What was done so far."""
         return self._sync.counts
 
+    @property
+    def places(self) -> list[str]:
+        """The addresses of the projects in which people answer, once they are known."""
+        base = self._settings.url.rstrip("/")
+        return [f"{base}/projects/{each}" for each in sorted(self._sync.board.projects.values())]
+
     def stop(self) -> None:
         """End after what is under way."""
         self._stop.set()

@@ -29,7 +29,7 @@ campaigns there are, looking at them takes a small part of a processor.
 SENDERS = 8
 """Hooks that are sent to at a time, in one process."""
 
-TIDY = 3600.0
+CLEAN_EVERY = 3600.0
 """Seconds between removals of what ended hooks have left."""
 
 
@@ -64,7 +64,7 @@ class Courier:
         if hooks:
             self._watcher.look(hooks)
             self._dispatch(hooks)
-        if time.monotonic() >= self._tidied + TIDY:
+        if time.monotonic() >= self._tidied + CLEAN_EVERY:
             self._tidied = time.monotonic()
             self._hooks.forget_ended()
 

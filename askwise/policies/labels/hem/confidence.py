@@ -143,7 +143,7 @@ def confidence_in(book: Book, state: State, task: int) -> float:
         sure = min(sure, LONE)
     if leads and state.meta[s.MAPPED] > 0:
         # However little truths make of it, a label that answers favour is not a tie of all options.
-        return max(sure, (1.0 + 2.0 * calibration.HAIR) / options)
+        return max(sure, (1.0 + 2.0 * calibration.TOLERANCE) / options)
     return max(sure, 1.0 / options)
 
 
