@@ -18,7 +18,7 @@ from askwise.core.compiling import in_bulk
 NAMES = (
     *("simulation", "survey", "labels", "aggregation", "knapsack", "live", "growth", "start"),
     *("memory", "accuracy", "assured", "cycles", "running", "service", "hosts", "cold"),
-    *("cold_start", "scale", "logs", "dashboard"),
+    *("cold_start", "scale", "logs", "changes", "dashboard"),
 )
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.service import Server, create, started
-from benchmarks.timing import quantity, ratio, table, want
+from benchmarks.timing import quantity, ratio, spread, table, want
 from scripts.postgres import Cluster, Unavailable
 
 CAMPAIGNS = 64
@@ -59,7 +59,7 @@ class Placement:
 
 def main(quick: bool) -> None:
     """Print the table."""
-    length, rounds = (2.0, 2) if quick else (4.0, 5)
+    length, rounds = (2.0, 4) if quick else (3.0, 9)
     print(f"{CAMPAIGNS} campaigns over one PostgreSQL, one client each, on one host and on two")
     directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
     try:
@@ -68,7 +68,7 @@ def main(quick: bool) -> None:
                 cluster = stack.enter_context(Cluster())
                 cluster.start()
             except (Unavailable, OSError) as reason:
-                print(f"  left out, as there is no PostgreSQL: {reason}")
+                print(f"  left out, because there is no PostgreSQL: {reason}")
                 return
             command = ("benchmarks.service", "serve", cluster.url())
             hosts = [stack.enter_context(started(directory, *command)) for _ in range(2)]
@@ -78,7 +78,8 @@ def main(quick: bool) -> None:
             for each in (one, two, turns):
                 for campaign in each.campaigns:
                     create(hosts[0], campaign, "random-pairs")
-                each.take(hosts, length)  # until all campaigns are open where they are used
+                # Until all campaigns are open where they are used, and kernels are loaded there.
+                each.take(hosts, 4 * length)
                 each.rate.clear()
                 each.busy.clear()
             for _ in range(rounds):
@@ -96,6 +97,7 @@ def show(one: Placement, two: Placement, turns: Placement) -> None:
         beside = ratio(each.busy, one.busy)
         rate, busy = statistics.median(each.rate), statistics.median(each.busy)
         wanted = want(beside, most=MOST_CPU) if each is two else ["", ""]
-        rows.append([each.name, quantity(rate), f"{busy:.2f}", f"{beside:.2f}", *wanted])
-    table(["", "cycles /s", "CPU ms a cycle", "to one *", "wanted", "met"], rows)
+        figures = [quantity(rate), f"{busy:.2f}", f"{beside:.2f}", spread(each.busy, one.busy)]
+        rows.append([each.name, *figures, *wanted])
+    table(["", "cycles /s", "CPU ms a cycle", "to one *", "rounds", "wanted", "met"], rows)
     print("  * by rounds; in turns, each request of a client goes to the other host")

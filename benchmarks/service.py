@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import os
 import re
 import shutil
 import signal
@@ -27,7 +26,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.timing import quantity, ratio, table, want
+from benchmarks.timing import cpu_of, quantity, ratio, spread, table, want
 from scripts.postgres import Cluster, Unavailable
 
 CLIENTS = (1, 8, 64)
@@ -73,8 +72,7 @@ class Server:
 
     def cpu(self) -> float:
         """CPU seconds of the process so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_of(self.process.pid)
 
 
 @contextmanager
@@ -139,33 +137,58 @@ class Figures:
     middle: list[float] = field(default_factory=list)
     slow: list[float] = field(default_factory=list)
     busy: list[float] = field(default_factory=list)
+    steady: list[float] = field(default_factory=list)
+    """Of one client: the CPU of the slowest hundredth of cycles to that of the median cycle."""
 
     def take(self, server: Server, campaign: str, clients: int, length: float) -> None:
         """Measure once."""
         command = [sys.executable, "-m", "benchmarks.service_clients", str(server.port)]
         command += [server.key, campaign, str(clients), str(length)]
+        command += [str(server.process.pid)] if clients == 1 else []
         before = server.cpu()
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         found = json.loads(done.stdout)
-        took = found["took"]
+        took, costs = found["took"], found["costs"]
         self.rate.append(len(took) / found["seconds"])
-        self.middle.append(1e3 * took[len(took) // 2])
-        self.slow.append(1e3 * took[min(len(took) - 1, len(took) * 99 // 100)])
+        self.middle.append(1e3 * _middle(took))
+        self.slow.append(1e3 * _slow(took))
         self.busy.append((server.cpu() - before) / len(took) * 1e3)
+        if costs:
+            self.steady.append(_slow(costs) / _middle(costs))
 
 
-def group_commits(file: Path) -> Iterator[None]:
-    """Commit, for each item, the rows that ``GROUP`` requests write: three for two of them."""
+def _middle(ordered: list[float]) -> float:
+    return ordered[len(ordered) // 2]
+
+
+def _slow(ordered: list[float]) -> float:
+    """What a hundredth of them are above."""
+    return ordered[len(ordered) * 99 // 100]
+
+
+def group_commits(file: Path, requests: int = GROUP) -> Iterator[None]:
+    """Commit, for each item, the rows that these requests write: three for two of them."""
     link = sqlite3.connect(file, isolation_level=None)
     link.execute("PRAGMA journal_mode = WAL")
     link.execute("PRAGMA synchronous = FULL")
     link.execute("CREATE TABLE rows (body TEXT)")
-    rows = [("x" * 150,)] * (GROUP * 3 // 2)
+    rows = [("x" * 150,)] * max(1, requests * 3 // 2)
     while True:
         link.execute("BEGIN IMMEDIATE")
         link.executemany("INSERT INTO rows VALUES (?)", rows)
         link.execute("COMMIT")
         yield
+
+
+def two_commits(commits: Iterator[None], count: int) -> list[float]:
+    """Seconds of two commits one after the other, many times: a cycle without a service."""
+    found = []
+    for _ in range(count):
+        begun = time.perf_counter()
+        next(commits)
+        next(commits)
+        found.append(time.perf_counter() - begun)
+    return found
 
 
 Found = dict[tuple[str, str, int], Figures]
@@ -179,12 +202,14 @@ def main(quick: bool) -> None:
     # Here, so that the processes of the clients start quickly.
     from benchmarks.live import seconds
 
-    length, rounds, warm = (1.5, 2, 6.0) if quick else (3.0, 5, 15.0)
+    # Many short rounds: what others do on the machine changes from one to the next.
+    length, rounds, warm = (1.0, 4, 6.0) if quick else (1.5, 11, 15.0)
     print("ask+answer cycles over HTTP; clients and server share the cores of this machine")
     compile_kernels()
     directory = Path(tempfile.mkdtemp(prefix="askwise-bench-", dir=Path.cwd()))
     found: Found = {}
     disk: list[float] = []
+    pairs: list[float] = []
     try:
         with ExitStack() as stack:
             bare = stack.enter_context(
@@ -195,6 +220,9 @@ def main(quick: bool) -> None:
                 for name, store in stores(stack, directory).items()
             }
             groups = group_commits(directory / "groups.sqlite")
+            singles = group_commits(directory / "singles.sqlite", 1)
+            two_commits(singles, 500)  # until the file has its size
+            Figures().take(bare, "bench", 8, warm / 3)  # until its file has its size, as ours have
             for server in ours.values():
                 for policy in MOST_CPU:
                     Figures().take(server, policy, 8, warm)  # until compiled kernels are loaded
@@ -202,13 +230,15 @@ def main(quick: bool) -> None:
                 for _ in range(rounds):
                     disk.append(1.0 / seconds(groups, 30, time.perf_counter))
                     _figures(found, BARE, BARE, clients).take(bare, "bench", clients, length)
+                    if clients == 1:
+                        pairs += two_commits(singles, 500)
                     for name, server in ours.items():
                         for policy in MOST_CPU:
                             figures = _figures(found, name, policy, clients)
                             figures.take(server, policy, clients, length)
     finally:
         shutil.rmtree(directory)
-    show_cycles(found)
+    show_cycles(found, sorted(pairs))
     show_limits(found, statistics.median(disk))
 
 
@@ -234,9 +264,10 @@ def stores(stack: ExitStack, directory: Path) -> dict[str, str]:
     return found
 
 
-def show_cycles(found: Found) -> None:
-    """Print the cost of a cycle beside that of the bare service."""
-    rows = []
+def show_cycles(found: Found, pairs: list[float]) -> None:
+    """Print the cost of a cycle beside that of the bare service, after two commits alone."""
+    waits = [f"{1e3 * _middle(pairs):.1f}", f"{1e3 * _slow(pairs):.1f}"]
+    rows = [["two commits, no service", quantity(len(pairs) / sum(pairs)), *waits, *[""] * 5]]
     for (name, policy, clients), figures in found.items():
         bare = found[BARE, BARE, clients]
         beside = ratio(figures.busy, bare.busy)
@@ -249,11 +280,12 @@ def show_cycles(found: Found) -> None:
                 f"{statistics.median(figures.slow):.1f}",
                 f"{statistics.median(figures.busy):.2f}",
                 f"{beside:.2f}",
+                spread(figures.busy, bare.busy),
                 *wanted,
             ]
         )
-    header = ["", "cycles /s", "p50 ms", "p99 ms", "CPU ms a cycle", "to bare *", "wanted", "met"]
-    table(header, rows)
+    header = ["", "cycles /s", "p50 ms", "p99 ms", "CPU ms a cycle", "to bare *", "rounds"]
+    table([*header, "wanted", "met"], rows)
     print("  * CPU of the server's process, by rounds, to that of the bare service beside it")
 
 
@@ -268,21 +300,30 @@ def show_limits(found: Found, commits: float) -> None:
             rate * busy / 1e3 for rate, busy in zip(figures.rate, figures.busy, strict=True)
         )
         wanted = ["", ""] if name == BARE else want(share, least=0.5)
-        rows.append(
-            [f"{policy}: rate at {GROUP} clients, of the disk's *", f"{share:.2f}", *wanted]
-        )
+        what = f"{policy}: rate at {GROUP} clients"
+        rows.append([f"{what}, of the disk's *", f"{share:.2f}", *wanted])
+        if name != BARE:
+            beside = ratio(figures.rate, found[BARE, BARE, GROUP].rate)
+            rows.append([f"{what}, of the bare service's", f"{beside:.2f}", "", ""])
         rows.append(
             [f"{policy}: cores that its process was given meanwhile", f"{cores:.2f}", "", ""]
+        )
+        whole = 1e3 / statistics.median(figures.busy) / bound
+        rows.append(
+            [f"{policy}: what a core of its own would allow, of the disk's", f"{whole:.2f}", "", ""]
         )
     for (name, policy, clients), figures in found.items():
         if name == "PostgreSQL":
             beside = ratio(figures.busy, found["SQLite", policy, clients].busy)
             row = f"{policy}, {clients} clients: CPU with PostgreSQL to SQLite"
             rows.append([row, f"{beside:.2f}", *want(beside, most=2.0)])
-        if name != BARE:
-            spread = ratio(figures.slow, figures.middle)
-            row = f"{policy}, {clients} clients, {name}: p99 to p50"
-            rows.append([row, f"{spread:.1f}", *want(spread, most=10.0)])
+        tail = ratio(figures.slow, figures.middle)
+        row = f"{policy}, {clients} clients{'' if name == BARE else f', {name}'}: p99 to p50"
+        wanted = ["", ""] if name == BARE else want(tail, most=10.0)
+        rows.append([row, f"{tail:.1f}", *wanted])
+        if figures.steady:
+            steady = f"{statistics.median(figures.steady):.1f}"
+            rows.append([f"{row}, of the CPU of a cycle", steady, "", ""])
     table(["", "measured", "wanted", "met"], rows)
     print(
         f"  * {commits:.0f} bare commits a second, each of the rows of {GROUP} requests: "

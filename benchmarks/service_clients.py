@@ -3,7 +3,8 @@
 usage: python -m benchmarks.service_clients PORT[,...] KEY CAMPAIGN[,...] CLIENTS SECONDS [HOW]
 
 Clients are dealt to the campaigns, and campaigns to the ports. With ``alternate`` for HOW each
-client sends each request to the next port.
+client sends each request to the next port. With the number of a process for HOW the CPU time of
+that process is noted for each cycle, which says something of a cycle where there is one client.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import socket
 import sys
 import time
 from dataclasses import dataclass, field
+
+from benchmarks.timing import cpu_of
 
 
 @dataclass(eq=False)
@@ -26,6 +29,8 @@ class Client:
     asking: bool = False
     got: bytes = b""
     took: list[float] = field(default_factory=list)
+    used: float = 0.0
+    """CPU seconds of the process that is watched, when its cycle began."""
 
     @property
     def link(self) -> socket.socket:
@@ -45,6 +50,7 @@ def load(
     clients: int,
     length: float,
     alternate: bool = False,
+    watched: int | None = None,
 ) -> None:
     """Let this many clients ask and answer for this many seconds; print what they saw."""
     common = f"Host: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n".encode()
@@ -62,9 +68,11 @@ def load(
         for link in links:
             link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             waiting.register(link, selectors.EVENT_READ, client)
+    costs: list[float] = []
     start = now = time.perf_counter()
     for client in everyone:
         client.begun, client.asking = now, True
+        client.used = 0.0 if watched is None else cpu_of(watched)
         client.send(client.ask)
     while now < start + length or not all(client.took for client in everyone):
         for ready, _ in waiting.select(1.0):
@@ -82,11 +90,15 @@ def load(
             else:
                 client.took.append(now - client.begun)
                 client.begun = now
+                if watched is not None:
+                    used = cpu_of(watched)
+                    costs.append(used - client.used)
+                    client.used = used
                 client.send(client.ask)
             client.asking = not client.asking
         now = time.perf_counter()
     took = sorted(each for client in everyone for each in client.took)
-    print(json.dumps({"seconds": now - start, "took": took}))
+    print(json.dumps({"seconds": now - start, "took": took, "costs": sorted(costs)}))
 
 
 def _whole(got: bytes) -> bytes | None:
@@ -113,4 +125,5 @@ if __name__ == "__main__":
         int(clients),
         float(length),
         alternate=how == ["alternate"],
+        watched=int(how[0]) if how and how[0].isdigit() else None,
     )

@@ -19,10 +19,12 @@ project = "askwise"
 extensions = ["myst_parser"]
 myst_heading_anchors = 4
 exclude_patterns = ["catalogue.md", "notebooks"]
+smartquotes_action = "qe"  # quotes and ellipses; two hyphens are those of an option
 html_theme = "pydata_sphinx_theme"
 html_title = "askwise"
 html_static_path = ["assets/site.css"]
 html_css_files = ["site.css"]
+html_use_index = False  # it would be empty: the pages are their own index
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
@@ -68,7 +70,7 @@ INDEXES = {
 """Pages whose links to pages of their folder are the navigation, and the index above each."""
 
 OUTSIDE = ("skills/",)
-"""Pages that others link to and that are no part of the navigation."""
+"""Pages that others link to and that are not part of the navigation."""
 
 ELSE_UNDER = {"how-to/": "how-to/index", "": "understand"}
 """The index of pages that no index names, by their folder: nothing written is out of reach."""

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from askwise.figures.looks import COLOURS, INK
+from askwise.figures.svg import on_dark
 from docs.blocks import DOCS, ROOT
 from scripts import floor_plan
 
@@ -67,6 +68,14 @@ def reduced(edges: Mapping[str, set[str]]) -> dict[str, set[str]]:
     }
 
 
+DARK = (
+    "<style>@media (prefers-color-scheme: dark) {"
+    f" rect {{ fill: {on_dark('#ffffff')}; stroke: {on_dark(INK)} }}"
+    f" text {{ fill: {on_dark(INK)} }} }}</style>"
+)
+"""The picture on dark ground."""
+
+
 def drawn(levels: list[list[str]], edges: Mapping[str, set[str]]) -> str:
     """The graph as SVG: a row of boxes for each floor, a line for each import."""
     levels = [[room for room in level if room in edges] for level in levels]
@@ -84,6 +93,7 @@ def drawn(levels: list[list[str]], edges: Mapping[str, set[str]]) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" font-family="DejaVu Sans, sans-serif" font-size="14">',
+        DARK,
         f'<rect width="{width}" height="{height}" fill="white"/>',
     ]
     for room in sorted(edges):

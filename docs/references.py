@@ -285,7 +285,7 @@ def cli_page() -> str:
 
 
 def _command(command: Any, path: str) -> Iterator[str]:
-    from askwise.cli.examples import EXAMPLES
+    from askwise.cli.helping import examples_in
 
     arguments = [each for each in command.params if each.param_type_name == "argument"]
     options = [each for each in command.params if each.param_type_name == "option"]
@@ -298,7 +298,7 @@ def _command(command: Any, path: str) -> Iterator[str]:
     yield f"## {path}"
     yield f"```console\n$ {' '.join(words)}\n```"
     yield markdown(command.help or "")
-    yield "\n".join(("```bash", *EXAMPLES[path.removeprefix("askwise").strip()], "```"))
+    yield "\n".join(("```bash", *examples_in(command.epilog), "```"))
     if below:
         yield table(
             ("command", "what it does"),

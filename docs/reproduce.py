@@ -31,6 +31,10 @@ KEPT = Path(__file__).resolve().parent / "assets" / "reproductions"
 FAR = 4.0
 """Joint standard errors that two runs with different seeds may differ by."""
 
+FEW = 10
+"""With another seed a row may be missing that rests on fewer replications than this: what it is
+about may not have happened."""
+
 _QUANTILE = 1.959964
 """What half of a 95% interval is in standard errors, but for Student's few."""
 
@@ -55,10 +59,12 @@ class Difference:
 def differences(kept: Sequence[Row], found: Sequence[Row], *, same_seed: bool) -> list[Difference]:
     """Rows that are not what they were; with another seed, those that are too far from it."""
     now = {_place(row): row for row in found}
-    gone = [Difference(row, None) for row in kept if _place(row) not in now]
+    least = 0 if same_seed else FEW
+    gone = [Difference(row, None) for row in kept if _place(row) not in now and row.n >= least]
     pairs = [(row, now[_place(row)]) for row in kept if _place(row) in now]
     before = {_place(row) for row in kept}
-    added = [Difference(row, row, 0.0) for row in found if _place(row) not in before]
+    came = [row for row in found if _place(row) not in before and row.n >= least]
+    added = [Difference(row, row, 0.0) for row in came]
     if same_seed:
         return [*gone, *added, *(Difference(row, other) for row, other in pairs if row != other)]
     measured = [Difference(row, other, _far(row, other)) for row, other in pairs]

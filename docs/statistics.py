@@ -20,8 +20,8 @@ from scipy.stats import binom, hypergeom
 
 from askwise.aggregation import aggregation
 from askwise.auditing.limits import fewest_audits, limit_at_once
-from askwise.figures.looks import COLOURS, INK, dashed, lay_out, settings
-from askwise.figures.svg import render_svg
+from askwise.figures.looks import ACCENT, COLOURS, INK, dashed, lay_out, settings
+from askwise.figures.svg import render_svg, themed
 from askwise.lab.papers.labels.studies.common import LabelsCell, LabelsExperiment
 from askwise.lab.replaying.bench import Bench
 from askwise.lab.runner import run
@@ -29,7 +29,7 @@ from askwise.lab.worlds.recorded import Recording
 
 FOLDER = Path(__file__).resolve().parent / "assets" / "statistics"
 KEPT = FOLDER / "results.json"
-BLUE, ORANGE, GREEN = COLOURS[:3]
+BROWN, ORANGE, GREEN = COLOURS[:3]
 
 SKILL = 0.8
 """How often each judge is right, over all tasks."""
@@ -176,7 +176,7 @@ def picture(name: str, width: float = 6.4, height: float = 3.6) -> Iterator[Any]
         figure = Figure(figsize=(width, height))
         yield figure
         lay_out(figure)
-        (FOLDER / f"{name}.svg").write_bytes(render_svg(figure))
+        (FOLDER / f"{name}.svg").write_bytes(themed(render_svg(figure)))
 
 
 def draw_together() -> None:
@@ -184,7 +184,7 @@ def draw_together() -> None:
     with picture("together") as figure:
         axes = figure.add_subplot()
         names = ("no task is hard", "10% of the tasks are hard", "20% of the tasks are hard")
-        for hard, colour, name in zip(HARD, (BLUE, GREEN, ORANGE), names, strict=True):
+        for hard, colour, name in zip(HARD, (BROWN, GREEN, ORANGE), names, strict=True):
             shares = [100 * majority_right(each, hard) for each in JUDGES]
             axes.plot(JUDGES, shares, color=colour, marker="o", markersize=4, label=name)
         axes.set_xlabel("judges, each right on 80% of the tasks")
@@ -198,7 +198,7 @@ def draw_reliability(found: dict[str, Any]) -> None:
     with picture("confidence", height=4.4) as figure:
         axes = figure.add_subplot()
         axes.plot([50, 100], [50, 100], label="what it says is what is", **dashed(INK))
-        looks = zip(found.items(), (ORANGE, GREEN, BLUE), ("s", "^", "o"), strict=True)
+        looks = zip(found.items(), (ORANGE, GREEN, ACCENT), ("s", "^", "o"), strict=True)
         for (name, points), colour, marker in looks:
             said, right = np.array(points)[:-1, :2].T * 100
             axes.plot(said, right, color=colour, marker=marker, label=name)
@@ -212,7 +212,7 @@ def draw_certificates() -> None:
     with picture("certificates") as figure:
         axes = figure.add_subplot()
         shares = np.arange(0, 10.01, 0.25)
-        for audits, colour in ((50, BLUE), (100, GREEN), (200, ORANGE), (400, INK)):
+        for audits, colour in ((50, BROWN), (100, GREEN), (200, ORANGE), (400, INK)):
             chances = [100 * certified(int(20 * share), audits) for share in shares]
             axes.plot(shares, chances, color=colour, label=f"{audits} audits")
         axes.axvline(5, **dashed(INK))
@@ -228,7 +228,7 @@ def draw_audits() -> None:
     with picture("audits") as figure:
         axes = figure.add_subplot()
         errors = np.arange(1, 21)
-        for doubt, colour in ((0.01, ORANGE), (0.05, GREEN), (0.1, BLUE)):
+        for doubt, colour in ((0.01, ORANGE), (0.05, GREEN), (0.1, BROWN)):
             needed = [fewest_audits(2000, 20 * int(each) + 1, doubt) for each in errors]
             axes.plot(errors, needed, color=colour, marker="o", markersize=4,
                       label=f"{100 - 100 * doubt:g}% confidence")  # fmt: skip
@@ -252,7 +252,7 @@ def draw_bandits(found: list[dict[str, Any]]) -> None:
     with picture("bandit", width=9.0, height=3.8) as figure:
         every = figure.subplots(1, len(panels), sharey=True)
         for axes, panel in zip(every, panels, strict=True):
-            for (series, name), colour in zip(names.items(), (ORANGE, GREEN, BLUE), strict=True):
+            for (series, name), colour in zip(names.items(), (ACCENT, GREEN, BROWN), strict=True):
                 rows = [r for r in found if (r["panel"], r["series"]) == (panel, series)]
                 mean = np.array([row["mean"] for row in rows])
                 ends = [

@@ -2,7 +2,8 @@
 
 Runs ``askwise demo`` in a pseudo terminal, keeps what a person would see, and writes it to
 ``docs/assets/tour.svg``: frames that CSS shows one after the other, without a script. Readers who
-want no motion get the last frame. Time is shortened evenly; what is printed is what was printed.
+want no motion get the last frame. Waits are cut to a second, as most of them are the machine's;
+the rest of the time is shortened evenly. What is printed is what was printed.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ PICTURE = Path(__file__).resolve().parent / "assets" / "tour.svg"
 
 COLUMNS, ROWS = 96, 32
 PROMPT = "$ askwise demo"
+
+LONGEST_WAIT = 1.0
+"""Seconds for which nothing changes that are kept of a longer wait."""
 
 FRAMES = 40
 """The most frames that are kept."""
@@ -129,6 +133,16 @@ def record(folder: Path) -> list[Frame]:
     return frames
 
 
+def without_waits(frames: list[Frame], longest: float = LONGEST_WAIT) -> list[Frame]:
+    """The frames as if nobody had waited for longer than this at a time."""
+    kept, cut, before = [], 0.0, 0.0
+    for when, seen in frames:
+        cut += max(0.0, when - before - longest)
+        kept.append((when - cut, seen))
+        before = when
+    return kept
+
+
 def thinned(frames: list[Frame], most: int = FRAMES) -> list[Frame]:
     """At most this many frames, evenly spread over time; the first and the last are kept."""
     end = frames[-1][0] or 1.0
@@ -191,7 +205,7 @@ def text_of(svg: str) -> str:
 def main() -> None:
     """Record, and write the picture."""
     with tempfile.TemporaryDirectory() as folder:
-        frames = thinned(record(Path(folder)))
+        frames = thinned(without_waits(record(Path(folder))))
     PICTURE.write_text(picture(frames), encoding="utf-8")
     sys.stdout.write(f"{PICTURE.name}: {len(frames)} frames, {PICTURE.stat().st_size} bytes\n")
 

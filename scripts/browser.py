@@ -20,7 +20,7 @@ from typing import NamedTuple
 if not __package__:  # run as a program, which has its own directory on the path
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from scripts.debian import Apt, Unavailable
+from scripts.installing import Apt, Unavailable, excused
 
 SETTING = "ASKWISE_TEST_BROWSER"
 
@@ -64,13 +64,9 @@ def main() -> None:
     )
     parser.add_argument("verb", choices=["install"])
     parser.parse_args()
-    try:
+    with excused("browser", fails=False):
         if os.environ.get(SETTING) != "0":
             install()
-    except (Unavailable, OSError) as reason:
-        print(f"no browser: {reason}", file=sys.stderr)
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 if __name__ == "__main__":

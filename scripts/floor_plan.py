@@ -1,7 +1,9 @@
-"""Print the house: its rooms, their lines of code, who imports whom, and cycles if there are any.
+"""Print the house: its rooms, their lines of code, who imports whom, and what is out of order.
 
 Lines of code leave out blank lines, comments and docstrings. Imports inside functions count like
-all others: a cycle that only shows at run time is a cycle. Exits with 1 if there is one.
+all others: a cycle that only shows at run time is a cycle. Out of order are cycles, classes of two
+modules that share a name, and three files of a folder that share a first word. Exits with 1 if
+there is any.
 
     python scripts/floor_plan.py [--depth N] [--lines-only] [--leave-out PREFIX ...] [PACKAGE]
 """
@@ -27,6 +29,13 @@ _NOT_CODE = {
     tokenize.ENCODING,
     tokenize.ENDMARKER,
 }
+
+SHARED = frozenset({"State", "Params"})
+"""Classes that many modules have: beliefs, and parameters as numbers, of the policy or rule whose
+module it is."""
+
+APART = ("policies/crowds/virt",)
+"""Files that share a first word: one file per policy, under its registered name."""
 
 
 def modules_of(package: Path) -> dict[str, Path]:
@@ -116,6 +125,34 @@ def cycles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
                     if len(group) > 1:
                         found.append(sorted(group))
     return found
+
+
+def shared_names(paths: Iterable[Path]) -> dict[str, list[Path]]:
+    """Names of classes that several modules have, with these; a leading underscore is no name."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in paths:
+        body = ast.parse(path.read_text()).body
+        for name in {each.name.lstrip("_") for each in body if isinstance(each, ast.ClassDef)}:
+            found[name].append(path)
+    return {
+        name: where
+        for name, where in sorted(found.items())
+        if len(where) > 1 and name not in SHARED
+    }
+
+
+def shared_prefixes(paths: Iterable[Path]) -> dict[Path, list[Path]]:
+    """Files that share a first word and should be a folder, by that folder."""
+    found: dict[Path, list[Path]] = defaultdict(list)
+    for path in paths:
+        word = path.stem.removeprefix("test_").partition("_")[0]
+        if word:
+            found[path.parent / word].append(path)
+    return {
+        folder: files
+        for folder, files in sorted(found.items())
+        if len(files) > 2 and not folder.as_posix().endswith(APART)
+    }
 
 
 def allowed_upward(project: Path) -> set[tuple[str, str]]:
@@ -212,7 +249,13 @@ def main() -> int:
     for kind, group in found:
         print(f"cycle of {kind}: {', '.join(group)}")
     print("no cycles" if not found else f"{len(found)} cycles")
-    return 1 if found else 0
+    names = shared_names(kept.values())
+    for name, where in names.items():
+        print(f"one name for several classes: {name} in {', '.join(map(str, where))}")
+    prefixes = shared_prefixes(kept.values())
+    for folder, files in prefixes.items():
+        print(f"files that could be the folder {folder}: {', '.join(each.name for each in files)}")
+    return 1 if found or names or prefixes else 0
 
 
 if __name__ == "__main__":

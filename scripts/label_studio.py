@@ -19,7 +19,6 @@ import argparse
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -30,7 +29,7 @@ from pathlib import Path
 if not __package__:  # run as a program, which has its own directory on the path
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from scripts.debian import Unavailable, last_line
+from scripts.installing import Unavailable, excused, free_port, last_line, pip_install
 
 SETTING = "ASKWISE_TEST_LABEL_STUDIO"
 
@@ -100,28 +99,9 @@ def _make_database() -> None:
 
 def _install_package() -> None:
     venv.create(home(), with_pip=True, clear=True)
-    quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
-    try:
-        done = subprocess.run(
-            [home() / "bin" / "python", "-m", "pip", *quiet, "install", "--prefer-binary", PACKAGE],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_PATIENCE,
-        )
-    except subprocess.TimeoutExpired:
-        raise Unavailable(f"pip took more than {_PATIENCE} s") from None
-    if done.returncode:
-        raise Unavailable(f"pip failed: {last_line(done.stderr)}")
+    python = home() / "bin" / "python"
+    pip_install(python, "--prefer-binary", PACKAGE, patience=_PATIENCE)
     program()
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def start(directory: Path, port: int) -> subprocess.Popen[bytes]:
@@ -198,19 +178,13 @@ def main() -> None:
     parser.add_argument("directory", nargs="?", type=Path)
     parser.add_argument("port", nargs="?", type=int)
     given = parser.parse_args()
-    try:
+    with excused("Label Studio", fails=given.verb == "serve"):
         if given.verb == "serve":
             if given.directory is None:
                 parser.error("serve needs a directory for the server's data")
             serve(given.directory, given.port)
         elif os.environ.get(SETTING) != "0":
             install()
-    except (Unavailable, OSError) as reason:
-        print(f"no Label Studio: {reason}", file=sys.stderr)
-        if given.verb == "serve":
-            sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -33,7 +32,7 @@ from typing import Any
 if not __package__:  # run as a program, which has its own directory on the path
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from scripts.debian import Apt, Unavailable, last_line
+from scripts.installing import Apt, Unavailable, excused, free_port, last_line
 
 SETTING = "ASKWISE_TEST_POSTGRES"
 
@@ -98,7 +97,7 @@ class Cluster:
             self._start()
             return
         for left in reversed(range(_PORTS)):
-            self.port = _free_port()
+            self.port = free_port()
             try:
                 self._start()
                 return
@@ -247,12 +246,6 @@ def _environment() -> dict[str, str]:
     return {**kept, "LC_ALL": "C"}
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def serve(until_free: str | None) -> None:
     """Run a server until its user is gone."""
     signal.signal(signal.SIGTERM, _leave)
@@ -280,17 +273,11 @@ def main() -> None:
     parser.add_argument("verb", choices=["install", "serve"])
     parser.add_argument("--until-free", metavar="FILE")
     given = parser.parse_args()
-    try:
+    with excused("PostgreSQL", fails=given.verb == "serve"):
         if given.verb == "serve":
             serve(given.until_free)
         elif SETTING not in os.environ:
             install()
-    except (Unavailable, OSError) as reason:
-        print(f"no PostgreSQL: {reason}", file=sys.stderr)
-        if given.verb == "serve":
-            sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 if __name__ == "__main__":

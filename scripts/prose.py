@@ -59,11 +59,13 @@ class Rule:
 _NUMBER = r"an?|one|two|three|four|five|six|eight|ten|few|fewer|several|[\d.,]+"
 _THING = (
     "answers?|labels?|votes?|questions?|entry|entries|rows?|columns?|lines?|cells?|objects?|"
-    "numbers?|points?|pages?|files?|modules?|tokens?|bytes|units?"
+    "numbers?|points?|pages?|files?|modules?|tokens?|bytes|units?|facts?|tests?|events?|folders?|"
+    "names?|ids?|options?|commands?|keys?|secrets?|schemas?"
 )
 _UNIT = (
     "task|worker|answer|question|label|item|judge|model|person|crowd|family|context|class|option|"
-    "policy|rule|campaign|run|arm|round|decision|call|store|process|study|view|line|page|day|hour"
+    "policy|rule|campaign|run|arm|round|decision|call|store|process|study|view|line|page|day|hour|"
+    "check|kind|algorithm|request|record"
 )
 _GOES_ON = "may|must|can|could|will|would|gives|gave|gets|got|has|had|needs|takes|took|is|was"
 
@@ -87,6 +89,21 @@ RULES = (
     Rule("how you call", "unique name, what you call", "not English"),
     Rule("reckons?|reckoned", "count on, compute", "colloquial"),
     Rule("what (?:came|comes) of", "the result of", "wordy"),
+    Rule(
+        r"(?:which|that|it|this|what) (?:is|are) no "
+        r"(?!(?:longer|more|less|better|worse|larger|smaller|fewer|matter|one|need)\b)\w+",
+        "is not a",
+        "no denies that there is one, not that it is one",
+    ),
+    Rule(", as (?:there (?:is|are|was|were)|nobody|nothing|somebody)", "because", "a dangling as"),
+    Rule("in the mean", "on average", "a mean is a number"),
+    Rule("hangs? on", "depends on", "a picture hangs"),
+    Rule(
+        "tak(?:es?|en) (?:(?:the )?(?:answers|workers|judges|them|it) )?"
+        "for (?:the truth|independent|right)",
+        "treat as, count as",
+        "taken for means mistaken for",
+    ),
     Rule(
         "thereby|therein|thereof|thereon|whereof|wherein|hereby|herein|whilst|ere|lest",
         "plain words",
@@ -171,8 +188,17 @@ def markdown_prose(text: str) -> str:
 
 
 def html_prose(text: str) -> str:
-    """What a template shows: text, and the attributes that people read."""
-    text = _without(r"<(script|style)\b.*?</\1>|\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<!--.*?-->", text)
+    """What a template shows: text, texts in its code, and the attributes that people read."""
+    text = _without(r"<(script|style)\b.*?</\1>|\{#.*?#\}|<!--.*?-->", text)
+
+    def code(found: re.Match[str]) -> str:
+        kept = list(_cut(found[0]))
+        for part in re.finditer(r'"([^"]*)"', found[0]):
+            if " " in part[1]:
+                kept[slice(*part.span(1))] = part[1]
+        return "".join(kept)
+
+    text = re.sub(r"\{%.*?%\}|\{\{.*?\}\}", code, text, flags=re.S)
     shown = r"\b(?:title|placeholder|alt|aria-label|value|content)=\"([^\"]*)\""
 
     def tag(found: re.Match[str]) -> str:

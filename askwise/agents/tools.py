@@ -22,7 +22,7 @@ LONGEST_WAIT = 60.0
 MOST_LABELS = 200
 """Labels in one reply: what an agent reads fills its context."""
 
-Campaign = Annotated[str, Field(description="The campaign's name.")]
+CampaignName = Annotated[str, Field(description="The campaign's name.")]
 Money = Annotated[str, Field(description="An exact amount, such as '2.50'.")]
 Limit = Annotated[int, Field(ge=1, le=MOST_LABELS, description="The most entries of the reply.")]
 
@@ -109,7 +109,7 @@ class Toolbox:
         found = [status.to_json() for status in self._service.campaigns()]
         return {"campaigns": [{name: each[name] for name in shown} for each in found]}
 
-    def get_campaign(self, campaign: Campaign) -> dict[str, Any]:
+    def get_campaign(self, campaign: CampaignName) -> dict[str, Any]:
         """Look at one campaign: its state and why it ended, money, progress, the question asked."""
         found = self._open(campaign)
         content = found.content
@@ -120,7 +120,7 @@ class Toolbox:
 
     def wait_for_change(
         self,
-        campaign: Campaign,
+        campaign: CampaignName,
         after: Annotated[int, Field(ge=0, description="The `seq` that you have seen.")] = 0,
         seconds: Annotated[float, Field(ge=0, le=LONGEST_WAIT)] = 30.0,
     ) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Toolbox:
 
     def get_labels(
         self,
-        campaign: Campaign,
+        campaign: CampaignName,
         offset: Annotated[int, Field(ge=0, description="How many tasks to skip.")] = 0,
         limit: Limit = 50,
         least_sure_first: bool = False,
@@ -156,11 +156,11 @@ class Toolbox:
         items = [each.to_json() for each in found[offset : offset + limit]]
         return {"total": len(found), "offset": offset, "labels": items}
 
-    def get_certificate(self, campaign: Campaign) -> dict[str, Any]:
+    def get_certificate(self, campaign: CampaignName) -> dict[str, Any]:
         """Read what audits have shown of the labels, in a campaign that certifies them."""
         return self._open(campaign).certificate().to_json()
 
-    def get_payments(self, campaign: Campaign) -> dict[str, Any]:
+    def get_payments(self, campaign: CampaignName) -> dict[str, Any]:
         """Read what each worker has earned."""
         return {"payments": [each.to_json() for each in self._open(campaign).payments()]}
 
@@ -254,7 +254,7 @@ class Toolbox:
             )
         return made.status().to_json()
 
-    def top_up(self, campaign: Campaign, amount: Money) -> dict[str, Any]:
+    def top_up(self, campaign: CampaignName, amount: Money) -> dict[str, Any]:
         """Add money to a campaign's budget. SPENDS up to `amount` more."""
         found = self._open(campaign)
         with self._allowance.spending(amount, "amount"):
@@ -264,7 +264,7 @@ class Toolbox:
     # Working.
 
     def add_items(
-        self, campaign: Campaign, items: Annotated[list[ItemShape], Field(min_length=1)]
+        self, campaign: CampaignName, items: Annotated[list[ItemShape], Field(min_length=1)]
     ) -> dict[str, Any]:
         """Add items to a campaign. SPENDS, within the campaign's budget."""
         found = self._open(campaign)
@@ -272,7 +272,7 @@ class Toolbox:
         return found.status().to_json()
 
     def invite_worker(
-        self, campaign: Campaign, worker: str, price: Money | None = None
+        self, campaign: CampaignName, worker: str, price: Money | None = None
     ) -> dict[str, Any]:
         """Make a person's link; with a price they join first. SPENDS as they answer, in the budget.
 
@@ -282,7 +282,7 @@ class Toolbox:
 
     def get_questions(
         self,
-        campaign: Campaign,
+        campaign: CampaignName,
         workers: Annotated[
             list[str], Field(min_length=1, description="The workers who are available.")
         ],
@@ -309,26 +309,26 @@ class Toolbox:
         return found.status().to_json()
 
     def set_label(
-        self, campaign: Campaign, task: str, value: str, by: str, why: str = ""
+        self, campaign: CampaignName, task: str, value: str, by: str, why: str = ""
     ) -> dict[str, Any]:
         """Set a task's label by hand; it wins over all answers, and who set it is on record."""
         found = self._open(campaign)
         found.set_label(task, value, by=by, why=why or None)
         return found.status().to_json()
 
-    def pause_campaign(self, campaign: Campaign) -> dict[str, Any]:
+    def pause_campaign(self, campaign: CampaignName) -> dict[str, Any]:
         """Ask nobody until the campaign is resumed; answers on their way are taken."""
         found = self._open(campaign)
         found.pause()
         return found.status().to_json()
 
-    def resume_campaign(self, campaign: Campaign) -> dict[str, Any]:
+    def resume_campaign(self, campaign: CampaignName) -> dict[str, Any]:
         """Go on after a pause. SPENDS, within the campaign's budget."""
         found = self._open(campaign)
         found.resume()
         return found.status().to_json()
 
-    def stop_campaign(self, campaign: Campaign) -> dict[str, Any]:
+    def stop_campaign(self, campaign: CampaignName) -> dict[str, Any]:
         """End a campaign for good. It can't be resumed."""
         found = self._open(campaign)
         found.stop()

@@ -82,10 +82,10 @@ class Learned:
         Where the method learns how workers err: the probability that a worker gives a label,
         with a row for each worker and label that they ever gave, a column for each true label.
     rests_on_ : str
-        On what the probabilities rest: "agreement" (answers and a model of workers alone) or
+        What the probabilities rest on: "agreement" (answers and a model of workers alone) or
         "calibrated" (known truths of ten tasks or more as well).
     iterations_ : int
-        How many iterations it took.
+        Number of iterations.
     converged_ : bool
         Whether it stopped because nothing changed any more, and not because it had to.
     """
@@ -103,25 +103,25 @@ class Learned:
 
 @dataclass(frozen=True)
 class LabelAggregator(Aggregator, Learned):
-    """An aggregator that computes on all answers at once; one needs to write only ``solve``.
+    """An aggregator that computes on all answers at once; a subclass writes only ``solve``.
 
     What is reported is not what ``solve`` finds, but what ``report`` makes of it. Labels are the
-    same. Probabilities are tempered, as answers are not as independent as models take them to be,
-    and where truths are known they are calibrated by them; :attr:`Learned.rests_on_` says which.
+    same. Probabilities are tempered, because answers are less independent than models assume, and
+    calibrated by known truths; :attr:`Learned.rests_on_` says which.
 
     Parameters
     ----------
     temper : float, optional
         How dependent answers are on each other: the log-odds of a task with F voices are divided
-        by 1 + temper sqrt(F - 1). By default 1 for persons and crowds, 2 for models, and 1 plus
-        the share of all voices that answered the task where nobody says what the workers are. 0
-        takes probabilities as the method finds them, and calibrates nothing.
+        by 1 + temper sqrt(F - 1). By default 1 for persons and crowds, 2 for models, and 1 plus the
+        share of all voices that answered the task where the kinds of workers are not given. 0
+        reports probabilities as the method finds them, and calibrates nothing.
     """
 
     temper: float | None = field(default=None, kw_only=True, metadata=LATER)
     uses_contexts: ClassVar[bool] = False
     finds_shares: ClassVar[bool] = False
-    """Whether ``solve`` finds shares of votes, which are no probabilities: they stay as they are
+    """Whether ``solve`` finds shares of votes, which are not probabilities: they stay as they are
     until truths are known."""
 
     def __post_init__(self) -> None:
@@ -190,7 +190,7 @@ class LabelAggregator(Aggregator, Learned):
 
         if contexts is not None and not self.uses_contexts:
             raise InvalidParameter(
-                f"contexts: {self.name!r} has no use for them; leave them out", field="contexts"
+                f"contexts: {self.name!r} does not use them; leave them out", field="contexts"
             )
         answers, names = code_frame(data, gold, contexts, workers)
         rows = None if features is None else code_features(features, names.tasks)

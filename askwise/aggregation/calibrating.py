@@ -15,7 +15,7 @@ from askwise.aggregation.features import Features, with_prediction
 from askwise.aggregation.fitted import AGREEMENT, CALIBRATED, Calibration, Fitted
 from askwise.aggregation.steps import sized, work_of
 from askwise.core.arrays import Array
-from askwise.core.scoring import NORMAL, Labels, right_shares
+from askwise.core.scoring import NORMAL, ScoredLabels, right_shares
 from askwise.kernels import calibration
 from askwise.kernels.calibration import ConfidenceMap
 from askwise.ledger import columns as c
@@ -137,7 +137,7 @@ def reported(
         found, judged = found_in(part)
         rows = known[here]
         scores[here] = _scores(judged, found.labels, rows)
-        labels = Labels(found.labels[rows], found.confidence[rows], judged[rows])
+        labels = ScoredLabels(found.labels[rows], found.confidence[rows], judged[rows])
         right[here], _ = right_shares(labels, answers.truths[rows])
     made: ConfidenceMap = calibration.fit_map(scores, right)
     unknown = np.flatnonzero(answers.truths < 0)
@@ -153,7 +153,7 @@ def reported(
 
 
 def band_width(fitted: Fitted, more: int = 0) -> float:
-    """How far a confidence may be off, in the mean over the tasks without a truth.
+    """How far a confidence may be off, on average over the tasks without a truth.
 
     Half the width of its 95% interval, by the normal approximation of what is known of the map:
     the priors, the truths that there are, and ``more`` of tasks drawn at random.

@@ -179,12 +179,12 @@ class DawidSkene(Iterative, Partitioned):
         E-step:  q[t, c] is proportional to p[c] times the product of e[w, k, c]
                  over the answers k to task t
 
-    Probabilities below 1e-10 are taken for that. It stops when the evidence lower bound, for
-    each answer, grows by less than ``tolerance``. Labels, parameters and the moment of
-    stopping are those of crowd-kit's ``DawidSkene``. That includes that the bound counts the
-    prior once for each answer rather than for each task, which only matters for when it stops.
-    Where two classes are equally probable, crowd-kit names the one that its table of counts
-    has first, or leaves it to rounding; here it is always the first in order.
+    Probabilities below 1e-10 count as 1e-10. It stops when the evidence lower bound, for each
+    answer, grows by less than ``tolerance``. Labels, parameters and the moment of stopping are
+    those of crowd-kit's ``DawidSkene``. That includes that the bound counts the prior once for each
+    answer rather than for each task, which only matters for when it stops. Where two classes are
+    equally probable, crowd-kit names the one that its table of counts has first, or leaves it to
+    rounding; here it is always the first in order.
 
     With a ``prior`` a worker begins with answers like everybody's: 3 prior of them in each true
     class, divided among the labels as all workers' answers in that class are, to which two right
@@ -200,13 +200,13 @@ class DawidSkene(Iterative, Partitioned):
     Parameters
     ----------
     max_iterations : int
-        The most iterations.
+        Maximum number of iterations.
     tolerance : float
-        It stops when the bound grows by less, for each answer.
+        It stops when the bound grows by less than this per answer.
     prior : float
-        How many times three answers are there beforehand; 0 for none.
+        Weight of the prior, in multiples of three answers; 0 for none.
     temper : float, optional
-        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 treats them as
         independent.
 
     Assumes that a worker errs in the same way on all tasks of a class, independent of others.

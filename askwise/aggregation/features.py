@@ -41,8 +41,9 @@ class Features(NamedTuple):
 
 
 def features_of(given: Sequence[tuple[Any, Any]], places: Sequence[int], example: Any) -> Features:
-    """Features of tasks, each at its place; refuses those of unknown tasks (at -1), ragged ones and
-    what is no number.
+    """Features of tasks, each at its place.
+
+    Refuses those of unknown tasks (at -1), ragged ones and entries that are not numbers.
     """
     if not given:
         raise InvalidParameter(
@@ -72,7 +73,8 @@ def features_of(given: Sequence[tuple[Any, Any]], places: Sequence[int], example
             )
         if not np.isfinite(row).all():
             raise InvalidParameter(
-                f"features of task {task!r} have an entry that is no finite number: fill it in or "
+                f"features of task {task!r} have an entry that is not a finite number: fill it in "
+                "or "
                 "take the task out",
                 field="features",
             )

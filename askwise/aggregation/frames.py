@@ -184,7 +184,7 @@ def _by_task(pandas: Any, given: Any, field: str, tasks: Any) -> Any:
         found = pandas.Series(given)
     except (TypeError, ValueError) as error:
         raise InvalidParameter(
-            f"{field} is no mapping of task to value ({error})", field=field
+            f"{field} is not a mapping of task to value ({error})", field=field
         ) from None
     if found.index.has_duplicates:
         twice = found.index[found.index.duplicated()][0]

@@ -92,15 +92,15 @@ class Glad(Iterative):
     Parameters
     ----------
     max_iterations : int
-        The most iterations of EM.
+        Maximum number of EM iterations.
     tolerance : float
-        It stops when the expected log-likelihood grows by less.
+        It stops when the expected log-likelihood grows by less than this, per answer and class.
     climb_iterations : int
-        The most iterations of conjugate gradients in one M-step.
+        Maximum number of conjugate-gradient iterations in one M-step.
     climb_tolerance : float
-        An M-step ends when no slope is larger.
+        An M-step ends when no slope is larger than this.
     temper : float, optional
-        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 treats them as
         independent.
 
     Assumes that workers err evenly, and that an able worker is better at every task.

@@ -18,7 +18,7 @@ from askwise.kernels.grouping import numbered
 @aggregation.register("hem")
 @dataclass(frozen=True)
 class HemAggregator(Iterative, Partitioned):
-    """Learn who is right on what by EM with partially pooled accuracies.
+    """Learn who is right about what by EM with partially pooled accuracies.
 
     A worker's accuracy is that of the crowd until their own answers say otherwise. Their accuracy
     in a context leans on that in the others, their accuracy on a class deviates from both as far as
@@ -29,17 +29,18 @@ class HemAggregator(Iterative, Partitioned):
     Parameters
     ----------
     max_iterations : int
-        The most rounds of EM. With contexts it runs twice, this many rounds at most each time.
+        Maximum number of EM rounds. With contexts EM runs twice, for at most this many rounds each
+        time.
     tolerance : float
-        It stops when no probability changes by more.
+        It stops when no probability changes by more than this.
     temper : float, optional
-        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 treats them as
         independent.
 
     Assumes that answers are independent given the truth, and that most workers are right more
     often than not in most contexts. Give the ``contexts`` of tasks if there are any.
 
-    Not for workers who agree on what is wrong: give some truths, which overrule the workers.
+    Not for workers who agree on wrong answers: give some truths, which overrule the workers.
 
     References
     ----------

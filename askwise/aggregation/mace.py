@@ -107,41 +107,42 @@ class Mace(Iterative):
     k[w] and gives it; else they guess, label c with probability g[w, c], whatever the task. The
     E-step counts how often they knew and what they guessed; the M-step makes probabilities of these
     counts: variational Bayes with priors (digamma of counts and priors), or plain shares after
-    adding 0.01 / K. From several random beginnings the one with the largest likelihood counts.
+    adding 0.01 / K. Of several random starting points, the one that reaches the largest likelihood
+    counts.
 
-    Priors, beginnings and steps are those of crowd-kit's ``MACE``, with these differences: its
+    Priors, starting points and steps are those of crowd-kit's ``MACE``, with these differences: its
     restarts all begin at the same point; it takes workers and labels in the order of their
-    appearance in one place and sorted in another, so that the two agree only where these
-    orders are the same; it runs all iterations, here it ends when the likelihood stands still.
-    ``workers_`` has k[w] as ``competence``. Labels that answers leave tied are parted by the
-    beginning: in the same way for the same seed.
+    appearance in one place and sorted in another, so that the two agree only where these orders are
+    the same; it always runs all iterations, whereas here it ends when the likelihood no longer
+    changes. ``workers_`` has k[w] as ``competence``. The starting point decides between labels that
+    the answers leave tied: in the same way for the same seed.
 
     Parameters
     ----------
     max_iterations : int
-        The most iterations from each beginning.
+        Maximum number of iterations from each starting point.
     tolerance : float
-        It ends when the log-likelihood, for each answer, changes by less.
+        It ends when the log-likelihood per answer changes by less than this.
     restarts : int
-        How many beginnings.
+        Number of starting points.
     variational : bool
-        Variational Bayes; else plain EM, where the three priors are not used.
+        Whether to use variational Bayes; otherwise plain EM, which does not use the three priors.
     prior_guesses, prior_knows : float
-        Answers added to those guessed and known.
+        Answers added to the number guessed, and to the number known.
     prior_labels : float
         Guesses added for each label.
     noise : float
-        How different the beginnings are.
+        How much the starting points differ.
     seed : int
-        Of the beginnings.
+        Random seed of the starting points.
     temper : float, optional
-        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 treats them as
         independent.
 
-    Assumes that who knows is right, and that guesses do not depend on the task.
+    Assumes that a worker who knows is right, and that guesses do not depend on the task.
 
-    Not for honest workers who mistake one class for another: ``dawid-skene`` learns that. It
-    is made for workers of whom some do not look at the task.
+    Not for honest workers who mistake one class for another: ``dawid-skene`` learns that. It is
+    meant for crowds in which some workers do not look at the task.
 
     References
     ----------

@@ -35,12 +35,12 @@ class Majority(Partitioned):
     Parameters
     ----------
     ties : "draw" or "first"
-        What a tie comes to in a campaign. A draw declared for the task favours no option, and
-        the answer does not change from one look to the next. The first of the options tied is
-        what paper 000 names (Eq. 1: the second only if it has more votes). On a table of
-        answers, which has no seed, it is always the first label, as crowd-kit has it.
+        How ties are broken in a campaign. ``draw``: by a draw declared for the task, which favours
+        no option and always gives the same answer. ``first``: the first of the tied options wins,
+        as in paper 000 (Eq. 1: the second only if it has more votes). In a table of answers, which
+        has no seed, the first label always wins, as in crowd-kit.
     temper : float, optional
-        0 reports shares also where truths are known; else these calibrate them, see
+        0 reports shares even where truths are known; otherwise these calibrate the shares, see
         :class:`LabelAggregator`.
 
     Assumes that every worker is as good as any other, and better than chance.

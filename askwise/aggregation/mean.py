@@ -18,7 +18,7 @@ class Mean(Aggregator):
 
     Assumes that every answer is as good as any other.
 
-    Not for answers that are options: any other aggregator takes those.
+    Not for answers that are options: every other aggregator takes those.
 
     References
     ----------

@@ -86,13 +86,13 @@ class OneCoin(Iterative, Partitioned):
     Parameters
     ----------
     max_iterations : int
-        The most iterations.
+        Maximum number of iterations.
     tolerance : float
-        It stops when the bound grows by less, for each answer.
+        It stops when the bound grows by less than this per answer.
     prior : float
-        How many times the three answers are there beforehand; 0 for none.
+        Weight of the prior, in multiples of the three answers; 0 for none.
     temper : float, optional
-        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 treats them as
         independent.
 
     Assumes that a worker is right equally often whatever the class, and errs evenly.

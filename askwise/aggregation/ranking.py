@@ -28,7 +28,7 @@ def sureness(
     Where all workers agree, votes tell labels no more apart. But workers who disagree about a
     class, or in a context, also err there when they happen to agree. A label's kind is the class
     that it names, in its task's context; its agreement is the share of votes for labels of that
-    kind, in the mean (see :func:`agreement_by_kind`).
+    kind, on average (see :func:`agreement_by_kind`).
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class Wawa(LabelAggregator):
     Parameters
     ----------
     temper : float, optional
-        0 reports shares also where truths are known; else these calibrate them, see
+        0 reports shares even where truths are known; otherwise these calibrate the shares, see
         :class:`LabelAggregator`.
 
     Assumes that most workers are right on most tasks, and nothing else.

@@ -26,25 +26,25 @@ class WeightedMajority(LabelAggregator):
         a[w] = (agreements + prior) / (answers + prior K)
         weight[w] = log(a[w] (K - 1) / (1 - a[w]))
 
-    A worker at chance counts nothing, one below chance counts against their own labels. The vote
-    with these weights is repeated until no label changes. For workers whose accuracies are
-    known, who are independent and err evenly, no vote errs less. Probabilities are the
-    posterior of such workers with all classes equally probable beforehand.
+    A worker at chance counts for nothing, and one below chance counts against their own labels. The
+    vote with these weights is repeated until no label changes. For workers whose accuracies are
+    known, who are independent and err evenly, no vote errs less. Probabilities are the posterior of
+    such workers with all classes equally probable beforehand.
 
     Parameters
     ----------
     learn : "votes" or "truths"
         What accuracies are learned from: agreement with the last vote (known truths among
         them), or the known truths alone, in one vote, as where the truth of a task comes after
-        its answers (paper 000). A worker without an answer to such a task is taken to be at
-        chance, and counts nothing.
+        its answers (paper 000). A worker without an answer to such a task is assumed to be at
+        chance, and counts for nothing.
     max_iterations : int
-        The most votes after the first, plain one.
+        Maximum number of votes after the first, plain one.
     prior : float
-        Answers added for each class; above 0, so that a worker who always agreed has no
+        Answers added for each class; above 0, so that a worker who always agreed does not get an
         infinite weight.
     temper : float, optional
-        How dependent answers are on each other; see :class:`LabelAggregator`. 0 takes them for
+        How dependent answers are on each other; see :class:`LabelAggregator`. 0 treats them as
         independent.
 
     Assumes that most workers are right on most tasks, that they are independent and err evenly.

@@ -31,15 +31,15 @@ class ZeroBasedSkill(LabelAggregator):
     Parameters
     ----------
     max_iterations : int
-        The most iterations.
+        Maximum number of iterations.
     rate : float
-        How far a skill moves at first; 1 takes it to the agreement at once.
+        How far a skill moves at first; 1 moves it all the way to the agreement.
     patience : int
-        After how many iterations the rate is reduced.
+        Number of iterations after which the rate is reduced.
     factor : float
-        By how much.
+        Factor by which the rate is reduced.
     temper : float, optional
-        0 reports shares also where truths are known; else these calibrate them, see
+        0 reports shares even where truths are known; otherwise these calibrate the shares, see
         :class:`LabelAggregator`.
 
     Assumes that most workers are right on most tasks, and nothing else.

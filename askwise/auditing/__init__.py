@@ -5,8 +5,8 @@ from askwise.auditing.alternative import AgainstHuman, AlternativeTest
 from askwise.auditing.ballots import Sources
 from askwise.auditing.cards import ReportCard, check
 from askwise.auditing.cascades import Cascade
-from askwise.auditing.certificates import AuditedSet, Certificate, certificate_of, certify
-from askwise.auditing.climbs import Climb
+from askwise.auditing.certificates import Certificate, certificate_of, certify
+from askwise.auditing.climbs import AuditedSet, Climb
 from askwise.auditing.draws import COLUMNS, AuditDraw, Labels, draw, draw_order, drawn_before
 from askwise.auditing.intervals import Interval
 from askwise.auditing.judges import ClassRates, Flips, JudgeCard

@@ -21,7 +21,7 @@ LEAST_TASKS = 30
 """A person with fewer tasks in common is left out: the t-test needs about as many."""
 
 FALSE_SHARE = 0.05
-"""The share of wins that may be false in the mean, by Benjamini and Yekutieli."""
+"""The share of wins that may be false on average, by Benjamini and Yekutieli."""
 
 PASSES = 0.5
 """The share of people that a judge has to win against."""

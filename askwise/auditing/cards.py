@@ -40,7 +40,7 @@ class ReportCard(ShownResult, Jsonable):
     labels : tuple of str
         What judges and people say.
     people : PeopleCard
-        The people whose majority is taken for the truth.
+        The people whose majority counts as the truth.
     judges : tuple of JudgeCard
         Each judge.
     panel : PanelCard
@@ -121,7 +121,7 @@ def check(
 ) -> ReportCard:
     """Measure judges against people who answered the same tasks.
 
-    The majority of the people of a task is taken for the truth; of k labels that are tied each
+    The majority of the people of a task counts as the truth; of k labels that are tied each
     counts 1/k. Each measure says what it is computed from in the class that holds it.
 
     Parameters

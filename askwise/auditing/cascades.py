@@ -78,7 +78,7 @@ class Stage(NamedTuple):
     until: float | None
 
 
-class Walk(NamedTuple):
+class CascadeSteps(NamedTuple):
     """What is known of each task after each judge, tasks x judges."""
 
     leads: Array
@@ -100,7 +100,7 @@ class Walk(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Desk:
+class PricedJudges:
     """Tasks with answers of people, and the judges who may be asked about them."""
 
     ballots: Ballots
@@ -118,14 +118,14 @@ class Desk:
         p = (right.sum(axis=0) + 1.0) / (known.sum(axis=0) + options)
         return np.maximum(0.0, np.log(p * (options - 1) / (1.0 - p)))
 
-    def walk(self, order: Array, weights: Array, rows: Array) -> Walk:
+    def walk(self, order: Array, weights: Array, rows: Array) -> CascadeSteps:
         """Ask judges in this order about some of the tasks, whatever was said before."""
         ballots, tasks = self.ballots, self.tasks[rows]
         place = np.full(len(ballots.task_names), -1)
         place[tasks] = np.arange(len(tasks))
         truth = ballots.truth[tasks]
         scores = np.zeros(truth.shape)
-        found = Walk(*(np.empty((len(tasks), len(order))) for _ in Walk._fields))
+        found = CascadeSteps(*(np.empty((len(tasks), len(order))) for _ in CascadeSteps._fields))
         paid = np.zeros(len(tasks))
         for step, judge in enumerate(order):
             ballot = ballots.ballots[judge]
@@ -219,7 +219,7 @@ def cascade(
     if judges < 2 or len(tasks) < LEAST_TASKS or len(ballots.label_names) < 2:
         return None
     paid = np.ones(judges) if prices is None else np.array([float(each) for each in prices])
-    desk = Desk(ballots, paid, tasks)
+    panel = PricedJudges(ballots, paid, tasks)
     totals = np.zeros((4, len(tasks)))
     rng = np.random.default_rng(seed)
     for split in range(SPLITS):
@@ -227,11 +227,11 @@ def cascade(
         mixed = rng.permutation(len(tasks))
         halves = mixed[: len(tasks) // 2], mixed[len(tasks) // 2 :]
         for learn, test in (halves, halves[::-1]):
-            found = desk.choose(learn)
-            totals[:2, test] += desk.walk(found.order, found.weights, test).ended(found.until)
-            totals[2:, test] += desk.all_of(found.weights, test)
+            found = panel.choose(learn)
+            totals[:2, test] += panel.walk(found.order, found.weights, test).ended(found.until)
+            totals[2:, test] += panel.all_of(found.weights, test)
     right, cost, all_right, all_cost = totals / SPLITS
-    final = desk.choose(np.arange(len(tasks)))
+    final = panel.choose(np.arange(len(tasks)))
     progress("cascades", SPLITS, SPLITS)
     return Cascade(
         judges=tuple(ballots.judge_names[at] for at in final.order),

@@ -1,12 +1,13 @@
 """What audits show of labels: which of them are certified, and the statement about them."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
-from askwise.auditing.climbs import Climb
-from askwise.auditing.draws import AuditDraw, Labels, digest_of
+from askwise.auditing.climbs import AuditedSet, Climb
+from askwise.auditing.draws import AuditDraw, Labels, digest_of, exactly
 from askwise.auditing.limits import fewest_audits
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidAnswer, InvalidParameter
@@ -15,30 +16,6 @@ from askwise.core.jsonable import Jsonable
 from askwise.core.shown import ShownResult
 
 CertifyOutcome = Literal["certified", "open", "hopeless"]
-
-
-class AuditedSet(NamedTuple):
-    """What audits show of one of the nested sets.
-
-    Attributes
-    ----------
-    size : int
-        How many of the surest labels it holds.
-    allowed : int
-        The most wrong labels with which the statement about it is true.
-    audited : int
-        Audits that count for it.
-    wrong : int
-        How many of these audits found a wrong label.
-    certified : bool
-        Whether the statement may be made.
-    """
-
-    size: Count
-    allowed: Count
-    audited: Count
-    wrong: Count
-    certified: bool
 
 
 @dataclass(frozen=True)
@@ -67,9 +44,11 @@ class Certificate(ShownResult, Jsonable):
         but audits to come may change that; ``hopeless``: none, and no audits that may still be made
         can change it.
     next : tuple of str
-        Tasks to audit next, in this order; none if audits can't certify more.
+        Tasks to audit next, in this order; no more than certify the next set if all are found
+        right, and none if audits can't certify more.
     sets : tuple of AuditedSet
-        The nested sets as far as they were looked at.
+        The nested sets as far as they were looked at; with ``escalate`` from the first that is not
+        so small that all of it may be wrong.
     fewest : int
         Audits without an error that a draw needs at least to certify anything.
     statement : str
@@ -103,10 +82,12 @@ class Certificate(ShownResult, Jsonable):
             if self.outcome == "hopeless" and not self.audited:
                 more = (
                     "this draw has too few audits to change that, even if none finds an error: "
-                    f"draw {self.fewest:,} at least"
+                    f"draw at least {self.fewest:,}"
                 )
             elif self.outcome == "hopeless":
                 more = "the audits that are left in this draw can't change that"
+            if self.escalate:
+                return f"{self._none_certified(found)}; {more}."
             return (
                 f"Of no set of the {_counted(self.tasks, 'label')} can it be said that at most "
                 f"{share} are wrong ({found}); {more}."
@@ -131,6 +112,16 @@ class Certificate(ShownResult, Jsonable):
         from askwise.auditing.pictures import audits_figure
 
         return audits_figure(self.sets, self.error)
+
+    def _none_certified(self, found: str) -> str:
+        """Say what holds without any audit, as the trusted source replaces labels."""
+        kept = math.floor(exactly(self.error) * self.tasks)
+        replaced = f"all but {kept:,}" if kept else "all"
+        return (
+            f"None of the {_counted(self.tasks, 'label')} is certified ({found}): at most "
+            f"{_percent(self.error)} are wrong once {replaced} are replaced by answers of the "
+            "trusted source"
+        )
 
     def _which(self) -> str:
         """Name the labels that the statement is about."""
@@ -160,7 +151,7 @@ def certify(
         Of audited tasks: a beginning of the draw, or tasks as :attr:`Certificate.next` named them.
         A truth that is empty, because the trusted source could not say, counts as an error.
     ahead : int
-        How many tasks to audit next are named.
+        The most tasks to audit next that are named.
 
     Raises
     ------
@@ -207,17 +198,21 @@ def certify(
     return certificate_of(climb, ahead)
 
 
-def certificate_of(climb: Climb, ahead: int = 1) -> Certificate:
-    """What the audits of a climb show."""
+def certificate_of(climb: Climb, ahead: int = 1, *, replaced: bool = False) -> Certificate:
+    """What the audits of a climb show.
+
+    Where all labels that they do not certify are ``replaced`` by answers of the trusted source, the
+    statement about all labels holds whatever they show.
+    """
     drawn = climb.drawn
     looked_at = min(climb.certified + 1, len(drawn.sizes))
     sets = tuple(
         AuditedSet(size, drawn.too_many(size) - 1, *climb.counted(at), at < climb.certified)
-        for at, size in enumerate(drawn.sizes[:looked_at])
+        for at, size in list(enumerate(drawn.sizes))[drawn.tested : looked_at]
     )
     surest = sorted((rank, place) for place, rank in enumerate(drawn.ranks) if rank < climb.size)
     outcome: CertifyOutcome = "open" if climb.hopeful() else "hopeless"
-    if climb.certified > drawn.tested:
+    if replaced or climb.certified > drawn.tested:
         outcome = "certified"
     return Certificate(
         error=drawn.error,
@@ -226,7 +221,8 @@ def certificate_of(climb: Climb, ahead: int = 1) -> Certificate:
         tasks=len(drawn.tasks),
         audited=len(climb.wrong),
         wrong=sum(climb.wrong.values()),
-        certified=tuple(drawn.tasks[place] for _, place in surest),
+        # With escalation the first set needs no audit; it is not news until a larger one is.
+        certified=tuple(drawn.tasks[place] for _, place in surest if outcome == "certified"),
         outcome=outcome,
         next=tuple(drawn.tasks[place] for place in climb.wanted(ahead)),
         sets=sets,

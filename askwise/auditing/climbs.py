@@ -8,12 +8,39 @@ to keep within its limits, and whether it does was settled by the draw.
 """
 
 from bisect import bisect_right
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
 from askwise.auditing.draws import AuditDraw
 from askwise.auditing.limits import limit_at_once, limits
 from askwise.core.arrays import Array
+from askwise.core.json_types import Count
+
+
+class AuditedSet(NamedTuple):
+    """What audits show of one of the nested sets.
+
+    Attributes
+    ----------
+    size : int
+        How many of the surest labels it holds.
+    allowed : int
+        The most wrong labels with which the statement about it is true.
+    audited : int
+        Audits that count for it.
+    wrong : int
+        How many of these audits found a wrong label.
+    certified : bool
+        Whether the statement may be made.
+    """
+
+    size: Count
+    allowed: Count
+    audited: Count
+    wrong: Count
+    certified: bool
 
 
 class Climb:
@@ -106,13 +133,17 @@ class Climb:
             errors += self.wrong[place]
         return heard, errors
 
-    def wanted(self, most: int = 1) -> list[int]:
-        """The places to audit next; none if nothing more can be certified."""
-        if not self.hopeful():
+    def wanted(self, most: int | None = 1) -> list[int]:
+        """The places to audit next, at most this many; none if nothing more can be certified.
+
+        No more than certify the next set if none finds an error: others might not be needed.
+        """
+        sure = self.fewest_more()
+        if not sure:
             return []
         path = self.path(self.certified)
         found = (place for place in path[self._heard :] if place not in self.wrong)
-        return [place for place, _ in zip(found, range(min(most, self.left)), strict=False)]
+        return list(islice(found, sure if most is None else min(most, sure)))
 
     def _refuted(self, at: int) -> bool:
         """Whether more labels of a set are known to be wrong than the statement allows."""

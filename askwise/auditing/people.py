@@ -14,7 +14,7 @@ from askwise.core.jsonable import Jsonable
 
 @dataclass(frozen=True, slots=True)
 class PeopleCard(Jsonable):
-    """The people whose majority is taken for the truth.
+    """The people whose majority counts as the truth.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class PeopleCard(Jsonable):
     alone : int
         Tasks that one person answered.
     ceiling : Interval or None
-        How often a person agrees with the majority of the others of the task, in the mean over
+        How often a person agrees with the majority of the others of the task, on average over
         tasks with two people or more; of k labels that are tied there each counts 1/k. None if
         there is no such task.
     """

@@ -1,25 +1,13 @@
 """Pictures of report cards and certificates."""
 
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
+from askwise.auditing.climbs import AuditedSet
 from askwise.auditing.intervals import Interval, share
 from askwise.figures import Dot, draw_dots
 
 FOUND = "found by audits"
-
-
-class _Audited(Protocol):
-    """One of the nested sets of a draw."""
-
-    @property
-    def size(self) -> int: ...
-    @property
-    def audited(self) -> int: ...
-    @property
-    def wrong(self) -> int: ...
-    @property
-    def certified(self) -> bool: ...
 
 
 def judges_figure(judges: Iterable[tuple[str, Interval | None]], panel: Interval | None) -> Any:
@@ -37,7 +25,7 @@ def judges_figure(judges: Iterable[tuple[str, Interval | None]], panel: Interval
     )
 
 
-def audits_figure(sets: Iterable[_Audited], error: float) -> Any:
+def audits_figure(sets: Iterable[AuditedSet], error: float) -> Any:
     """The share of wrong labels that audits found in each nested set, beside what is allowed."""
     dots = []
     for each in sets:

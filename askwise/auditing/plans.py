@@ -46,7 +46,7 @@ class AuditPlan:
     audits : int
         The most audits of the cheapest draw.
     expected : float
-        Answers of the trusted source, audits included, in the mean over what may be.
+        Answers of the trusted source, audits included, on average over what may be.
     """
 
     tasks: int

@@ -72,7 +72,7 @@ def reliability(votes: Array) -> Reliability:
         return Reliability(0, 0, None, None)
     size = counts.sum(axis=1)
     same = (counts * (counts - 1.0)).sum(axis=1) / (size - 1.0)
-    found = _Sample(counts, size, same, np.ones(len(counts)))
+    found = _CountedTasks(counts, size, same, np.ones(len(counts)))
     agreement, alpha = found.values()
     ends, alpha_ends = found.padded().ends()
     return Reliability(
@@ -83,7 +83,7 @@ def reliability(votes: Array) -> Reliability:
     )
 
 
-class _Sample(NamedTuple):
+class _CountedTasks(NamedTuple):
     """Tasks: votes, answers, what agrees with each answer on average, summed; how many alike."""
 
     counts: Array
@@ -114,14 +114,14 @@ class _Sample(NamedTuple):
             ends.append((value - half, value + half))
         return ends[0], ends[1]
 
-    def padded(self) -> _Sample:
+    def padded(self) -> _CountedTasks:
         """With tasks more: some whose two answers agree, some whose two do not.
 
         Their answers are for the options as all answers are, so chance agreement stays as it is.
         """
         total, _, options = self._sums()
         extra = 2.0 * options / total
-        return _Sample(
+        return _CountedTasks(
             np.vstack([self.counts, extra, extra]),
             np.append(self.size, [2.0, 2.0]),
             np.append(self.same, [2.0, 0.0]),

@@ -37,7 +37,7 @@ def remarks_on(
 
 
 def _on_truth(people: PeopleCard) -> Iterator[str]:
-    said = "The majority of the people of a task is taken for the truth."
+    said = "The majority of the people of a task counts as the truth."
     if people.ceiling is None:
         yield (
             f"{said} No task has two people: how far people agree is not known, and there is no "
@@ -95,8 +95,8 @@ def _on_labels(ballots: Ballots) -> Iterator[str]:
             yield f"No judge says {name!r}, the label of {number} of people."
     if size > 2 and all(map(_is_number, ballots.label_names)):
         yield (
-            "Labels are numbers, and count as names: who says 4 where 5 is right is as wrong as "
-            "who says 1."
+            "Labels are numbers, and count as names: saying 4 where 5 is right is as wrong as "
+            "saying 1."
         )
     alike: dict[str, list[str]] = {}
     for name in ballots.label_names:

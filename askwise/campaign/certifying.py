@@ -16,7 +16,7 @@ from askwise.auditing import AuditDraw, Certificate, Climb, certificate_of, draw
 from askwise.auditing.draws import exactly, smallest_set
 from askwise.auditing.limits import fewest_audits
 from askwise.auditing.plans import plan_audits
-from askwise.campaign.askings import Asking, Askings
+from askwise.campaign.own_decisions import OwnAsk, OwnDecision
 from askwise.core.arrays import Array
 from askwise.core.certify import CertifyTerms
 from askwise.core.choices import Done, Wait
@@ -100,9 +100,9 @@ class Block:
         order = np.argsort(-self.drawn.ranks, kind="stable")
         return (int(self.tasks[at]) for at in order[: len(order) - self.climb.size])
 
-    def certificate(self) -> Certificate:
-        """What the audits show."""
-        return certificate_of(self.climb)
+    def certificate(self, *, replaced: bool = False) -> Certificate:
+        """What the audits show, and whether all labels that they do not certify are replaced."""
+        return certificate_of(self.climb, replaced=replaced)
 
 
 class Certification:
@@ -127,7 +127,9 @@ class Certification:
         answered = ledger.book.tasks[: ledger.total(c.TASKS), c.TASK_ANSWERED] > 0
         return bool((drawable(ledger) & answered).any())
 
-    def next_step(self, ledger: Ledger, available: Array, limit: int = 1) -> Askings | Wait | Done:
+    def next_step(
+        self, ledger: Ledger, available: Array, limit: int = 1
+    ) -> OwnDecision | Wait | Done:
         """Whom to ask for audits or in place of labels; or why nobody is.
 
         ``available`` says which of those who audit can be asked now.
@@ -140,19 +142,18 @@ class Certification:
 
     def _block_step(
         self, block: Block, ledger: Ledger, available: Array, limit: int
-    ) -> Askings | Wait | Done:
+    ) -> OwnDecision | Wait | Done:
         truths = ledger.book.tasks[block.tasks, c.TRUTH]
-        # No more at a time than certify the next set at best: others might not be needed.
-        ahead = block.climb.wanted(block.climb.fewest_more())
+        ahead = block.climb.wanted(None)
         places = [at for at in ahead if truths[at] < 0]
         if places:
-            found = self._askings(ledger, available, self._audits(block, places), limit, AUDIT)
+            found = self._decision(ledger, available, self._audits(block, places), limit, AUDIT)
             return Done("certified") if isinstance(found, Done) and block.vouched else found
         if not self.terms.escalate:
             return Done("certified" if block.vouched else "hopeless")
         left = [(task, 1.0) for task in self._escalations(ledger, block)]
         if left:
-            return self._askings(ledger, available, left, limit, ESCALATE)
+            return self._decision(ledger, available, left, limit, ESCALATE)
         return Done("limits" if block.missing(ledger) else "certified")
 
     def _audits(self, block: Block, places: Sequence[int]) -> list[tuple[int, float]]:
@@ -177,20 +178,20 @@ class Certification:
             if tasks[task, c.TRUTH] < 0 and not _refused_by_all(ledger, task)
         ]
 
-    def _askings(
+    def _decision(
         self,
         ledger: Ledger,
         available: Array,
         wanted: Sequence[tuple[int, float]],
         limit: int,
         note: str,
-    ) -> Askings | Wait | Done:
+    ) -> OwnDecision | Wait | Done:
         """Put tasks to those who audit, the cheapest first, as far as limits and money go."""
         book = ledger.book
         staff = _staff(ledger)
         money = int(money_left(book.totals))
         room = {at: int(book.workers[at, c.LIMIT] - book.workers[at, c.ASKED]) for _, at in staff}
-        rows: list[Asking] = []
+        rows: list[OwnAsk] = []
         away = short = out = False
         for task, odds in wanted:
             if len(rows) == limit:
@@ -205,14 +206,14 @@ class Certification:
             away = away or bool(affordable and not here) or (not able and self._away(ledger, task))
             if here:
                 price, at = here[0]
-                rows.append(Asking(task, at, odds))
+                rows.append(OwnAsk(task, at, odds))
                 money -= price
                 room[at] -= 1
             elif note == AUDIT:
                 # Audits count in their order: those after this one would be bought for nothing.
                 break
         if rows:
-            return Askings(note, rows)
+            return OwnDecision(note, rows)
         if out:
             return Wait("answers")
         if away:

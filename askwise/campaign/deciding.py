@@ -55,7 +55,7 @@ class DecidingWrite(Write):
             return phases.ask_audits(self, limit, offered, away)
         present = self._without(self.state.present(offered), offered, away)
         found = phases.ask_qualification(self, limit, present, self._is_open(offered, away))
-        available = self._without(self.state.available(offered), offered, away)
+        available = self.state.qualified(present)
         decided = False
         while len(found) < limit:
             row, task, alive = ledger.calls.with_book(queries.next_row, ledger.book, available)
@@ -103,8 +103,10 @@ class DecidingWrite(Write):
         ledger = self.ledger
         if offered is None:
             # A worker who just declined is not asked again before somebody has answered.
-            mask[list(ledger.passed_over)] = 0
-            mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
+            if ledger.passed_over:
+                mask[list(ledger.passed_over)] = 0
+            if away:
+                mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
         return mask
 
     def _decide(

@@ -6,7 +6,9 @@ The loop is used where it has been compiled before; to compile it is the busines
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from askwise.campaign.revisions import changes_in, substituted
 from askwise.core import draws
 from askwise.core.compiling import bind, ready
+from askwise.core.errors import TooLarge
 from askwise.core.event_columns import EventColumns
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
@@ -40,11 +43,50 @@ LONG = 2_000
 SHORT = 64
 """The same once it is loaded."""
 
+LOOK = 256
+"""Events between two looks at how long a fold may take."""
+
 _loops: dict[Callable[..., None], Any] = {}
 """The loop of each absorbing kernel."""
 
 _loaded: set[Callable[..., None]] = set()
 """The absorbing kernels whose loop was found compiled."""
+
+
+@dataclass(frozen=True)
+class FoldLimit:
+    """How long a fold that somebody waits for may take.
+
+    Compiled loops fold a hundred thousand answers in a second or two. Event by event it may take
+    minutes, which is told after a short while, and not by letting them wait.
+
+    Parameters
+    ----------
+    first, last : int
+        The positions of the log between which it folds.
+    most : float
+        Seconds, beyond which it is given up as soon as that is foreseen.
+    """
+
+    first: int
+    last: int
+    most: float
+    begun: float = field(default_factory=time.perf_counter)
+
+    def check(self, state: CampaignState) -> None:
+        """Raise TooLarge if at this pace the rest would take too long."""
+        spent, done = time.perf_counter() - self.begun, state.seq - self.first
+        if done <= 0 or spent < self.most / 60:
+            return
+        whole = spent * (self.last - self.first) / done
+        if whole > self.most:
+            name = state.spec.policy.name
+            raise TooLarge(
+                f"{self.last - self.first:,} events would have to be folded again, which takes "
+                f"about {whole:.0f} s here, and at most {self.most:g} s are allowed: "
+                f"`askwise warm {name}` compiles what folds them quickly",
+                field="assignment",
+            )
 
 
 def pays(state: CampaignState, count: int) -> bool:
@@ -61,17 +103,20 @@ def pays(state: CampaignState, count: int) -> bool:
     return True
 
 
-def fold(state: CampaignState, columns: EventColumns) -> None:
+def fold(state: CampaignState, columns: EventColumns, limit: FoldLimit | None = None) -> None:
     """Fold a stretch of the log in the quickest way there is.
 
-    Raises Outdated if it changes an answer that was folded before; the state is of no use then.
+    Raises Outdated if it changes an answer that was folded before, and TooLarge if it would take
+    longer than the limit allows; the state is of no use then.
     """
     for change in changes_in(columns):
         state.expect(change)
     if pays(state, len(columns)):
         fold_long(state, columns)
         return
-    for event in columns.events():
+    for at, event in enumerate(columns.events()):
+        if limit is not None and at % LOOK == 0:
+            limit.check(state)
         state.fold(event)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from askwise.campaign import belongings
+from askwise.campaign import store_records
 from askwise.campaign.refusals import conflict
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
@@ -158,7 +158,7 @@ def delete(store: Store, name: str, also: Sequence[Change] = ()) -> None:
             )
             raise conflict("campaign_answered", "name", message)
         try:
-            if target.delete(name, state.seq, [*belongings.removals(target, name), *also]):
+            if target.delete(name, state.seq, [*store_records.removals(target, name), *also]):
                 target.scrub()
                 return
         except Conflict as error:
@@ -210,7 +210,7 @@ def forget_worker(
             raise conflict("worker_exists", "pseudonym", message)
         renaming = Renaming(worker, new)
         kinds = [Kind.RENAMED, *([Kind.ARCHIVED] if state.ledger.archived else [])]
-        changes = belongings.renamings(target, name, worker, new, renaming.json)
+        changes = store_records.renamings(target, name, worker, new, renaming.json)
         events = _events(kinds, state.seq, time, new)
         try:
             if target.rewrite(name, state.seq, renaming, events, [*changes, *also]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from askwise.campaign.askings import Asking, Askings
+from askwise.campaign.own_decisions import OwnAsk, OwnDecision
 from askwise.campaign.payouts import PayingCampaign
 from askwise.campaign.phases import hand_all_out
 from askwise.campaign.preparing import prepared
@@ -85,7 +85,7 @@ def hand_over(verbs: Verbs, assignment: int, worker: str) -> Assignment:
     _check_question(verbs, assignment, giver, at)
     _check_taker(verbs, task, at, reserved)
     verbs.expire(assignment)
-    step = Askings(HANDED_OVER, [Asking(task, at, None)])
+    step = OwnDecision(HANDED_OVER, [OwnAsk(task, at, None)])
     return hand_all_out(verbs, step, state.present([worker]))[0]
 
 

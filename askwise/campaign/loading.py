@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -76,15 +77,20 @@ class Loader:
             return self.refold((), upto)
         return loaded
 
-    def refold(self, coming: Sequence[Event], upto: int | None = None) -> Loaded:
+    def refold(
+        self, coming: Sequence[Event], upto: int | None = None, most: float = math.inf
+    ) -> Loaded:
         """The same with changes of answers that are about to follow: see ``Outdated``.
 
-        It is folded from a snapshot from before all answers that were changed since.
+        It is folded from a snapshot from before all answers that were changed since. Raises
+        TooLarge once it is foreseen that this takes more than ``most`` seconds.
         """
         while True:
             loaded = self._before_changes(coming, upto)
+            end = self.store.position(self.name) if upto is None else upto
             try:
-                self.catch_up(loaded.state, upto)
+                limit = folding.FoldLimit(loaded.state.seq, end, most)
+                self.catch_up(loaded.state, upto, limit)
             except Outdated:
                 continue  # by an event that was written meanwhile
             return loaded
@@ -106,11 +112,16 @@ class Loader:
             loaded.state.fold(event)
         return loaded
 
-    def catch_up(self, state: CampaignState, upto: int | None = None) -> None:
+    def catch_up(
+        self,
+        state: CampaignState,
+        upto: int | None = None,
+        limit: folding.FoldLimit | None = None,
+    ) -> None:
         """Fold the events that a state has not folded yet, this many at a time."""
         for columns in self._stretches(state.seq, upto):
             self.refuse_renamed(columns)
-            folding.fold(state, columns)
+            folding.fold(state, columns, limit)
 
     def refuse_renamed(self, columns: EventColumns) -> None:
         """Raise ``Renamed`` if a worker was given another name after the campaign was read."""

@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from askwise.campaign.askings import Askings
 from askwise.campaign.certifying import FROZEN, drawable, freeze_draw
+from askwise.campaign.own_decisions import OwnDecision
 from askwise.campaign.piloting import draw_pilot
 from askwise.campaign.views import assignments as handed
 from askwise.campaign.views.answers import RAN_OUT, answers
@@ -119,7 +119,7 @@ def _take_verdicts(write: Write, tasks: Sequence[int]) -> None:
             write.close_by(task, write.state.verdict(task))
 
 
-def hand_all_out(write: Write, step: Askings, here: Array | None) -> list[Assignment]:
+def hand_all_out(write: Write, step: OwnDecision, here: Array | None) -> list[Assignment]:
     """Put a decision of the campaign's own on record and hand it out; ``here`` None: to anyone."""
     ledger, available = write.ledger, None
     if here is not None:
@@ -193,7 +193,7 @@ def ask_audits(
     if offered is None:
         mask[[ledger.worker_at(worker) for worker in away if ledger.has_worker(worker)]] = 0
     step = audits.next_step(ledger, mask, limit)
-    if not isinstance(step, Askings):
+    if not isinstance(step, OwnDecision):
         return step
     anyone = offered is None and not away
     return Batch(tuple(hand_all_out(write, step, None if anyone else mask)))

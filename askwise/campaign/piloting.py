@@ -14,8 +14,8 @@ had are skipped.
 
 from typing import Any
 
-from askwise.campaign.askings import Asking, Askings
 from askwise.campaign.certifying import AUDIT_RULES
+from askwise.campaign.own_decisions import OwnAsk, OwnDecision
 from askwise.campaign.screening import SCREENING_RULES, check_takes_questions
 from askwise.core import draws
 from askwise.core.arrays import Array
@@ -56,7 +56,7 @@ class PilotPhase:
         self.tasks = [ledger.task_at(task) for task in record["tasks"]]
         self.workers = [ledger.worker_at(worker) for worker in record["workers"]]
         self.pairs = [
-            Asking(task, worker, odds)
+            OwnAsk(task, worker, odds)
             for task, odds in zip(self.tasks, record["odds"], strict=True)
             for worker in self.workers
             if may_answer(ledger.book, task, worker)
@@ -64,7 +64,7 @@ class PilotPhase:
         """All questions, in their order."""
         self._open: dict[int, list[int]] = {worker: [] for worker in self.workers}
         """Places of the questions to each worker, without those that were seen to have ended."""
-        self._about: dict[int, list[Asking]] = {task: [] for task in self.tasks}
+        self._about: dict[int, list[OwnAsk]] = {task: [] for task in self.tasks}
         for place, pair in enumerate(self.pairs):
             self._open[pair.worker].append(place)
             self._about[pair.task].append(pair)
@@ -83,7 +83,7 @@ class PilotPhase:
         """Whether a question about a task is open."""
         return any(not _has_ended(ledger.book, pair) for pair in self._about.get(task, ()))
 
-    def next_step(self, ledger: Ledger, available: Array, limit: int) -> Askings | None:
+    def next_step(self, ledger: Ledger, available: Array, limit: int) -> OwnDecision | None:
         """What to ask now of those who are available, as far as limits and money go."""
         book, money = ledger.book, int(money_left(ledger.book.totals))
         places = sorted(
@@ -92,13 +92,13 @@ class PilotPhase:
             if available[worker] and can_be_asked(book, worker)
             for place in self._to_ask(book, worker, limit)
         )
-        rows: list[Asking] = []
+        rows: list[OwnAsk] = []
         for place in places:
             price = int(book.workers[self.pairs[place].worker, c.PRICE])
             if len(rows) < limit and price <= money:
                 rows.append(self.pairs[place])
                 money -= price
-        return Askings(PILOT, rows) if rows else None
+        return OwnDecision(PILOT, rows) if rows else None
 
     def _to_ask(self, book: Book, worker: int, limit: int) -> list[int]:
         """Places of the next questions that may be put to a worker, within their own limit."""
@@ -119,7 +119,7 @@ class PilotPhase:
         return found
 
 
-def status_of(book: Book, pair: Asking) -> int:
+def status_of(book: Book, pair: OwnAsk) -> int:
     """What has become of a question."""
     return last_call(book, pair.task, pair.worker)[1]
 
@@ -132,7 +132,7 @@ def last_call(book: Book, task: int, worker: int) -> tuple[int, int]:
     return at, UNASKED if at < 0 else int(book.assignments[at, c.STATUS])
 
 
-def _has_ended(book: Book, pair: Asking) -> bool:
+def _has_ended(book: Book, pair: OwnAsk) -> bool:
     """Whether a question was settled, or can't be asked any more since its task is closed."""
     status = status_of(book, pair)
     return status in ENDED or bool(status != c.OUT and book.tasks[pair.task, c.CLOSED])
@@ -209,7 +209,7 @@ def check_piloted(
     price = sum(worker.micro for worker in problem.workers if worker.id in terms.workers)
     if isinstance(rule, KernelRule) and price > rule.limits().cap:
         raise InvalidProblem(
-            f"pilot.workers: together they cost {from_micro(price)} a task, and the stopping "
+            f"pilot.workers: together they cost {from_micro(price)} per task, and the stopping "
             f"rule's cap is {rule.cap}; name fewer or cheaper workers, or raise the cap",
             field="pilot.workers",
         )

@@ -43,7 +43,9 @@ class RevisableCampaign(HandingCampaign):
         With screening a gold question counts as it is answered now, and the worker is judged again;
         verdicts from before stay until :meth:`Campaign.reinstate`.
         Refused where the campaign was stopped, where workers bid, where the answer was taken as a
-        truth, and once the task's label was frozen for an audit.
+        truth, and once the task's label was frozen for an audit. The log is folded again from
+        before the answer: a second for a hundred thousand answers with compiled kernels (``askwise
+        warm POLICY``). Where it would take more than a minute, it is refused (TooLarge).
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ import numpy as np
 
 from askwise.auditing.intervals import Interval
 from askwise.auditing.sequences import DOUBT, is_surely_below, share_at_all_times, upper_end
-from askwise.campaign.askings import Asking, Askings
+from askwise.campaign.own_decisions import OwnAsk, OwnDecision
 from askwise.core import draws
 from askwise.core.arrays import Array
 from askwise.core.draws import Draw, uniform
@@ -110,10 +110,10 @@ class Screening:
         tally = tally_of(ledger, ledger.standings.of(worker).qualifying)
         return max(0, self.terms.qualify - tally.answered - tally.out)
 
-    def qualification(self, ledger: Ledger, available: Array, limit: int) -> Askings | None:
+    def qualification(self, ledger: Ledger, available: Array, limit: int) -> OwnDecision | None:
         """Questions for those who have to qualify, as far as limits and money go."""
         book, money = ledger.book, int(money_left(ledger.book.totals))
-        rows: list[Asking] = []
+        rows: list[OwnAsk] = []
         for worker in np.flatnonzero(self.unqualified(ledger) & (available > 0)).tolist():
             price = int(book.workers[worker, c.PRICE])
             if len(rows) >= limit:
@@ -126,9 +126,9 @@ class Screening:
             asked = self._drawn(ledger, worker, min(most), 1.0)
             money -= price * len(asked)
             rows += asked
-        return Askings(QUALIFICATION, rows) if rows else None
+        return OwnDecision(QUALIFICATION, rows) if rows else None
 
-    def mixed_in(self, ledger: Ledger, worker: int) -> Askings | None:
+    def mixed_in(self, ledger: Ledger, worker: int) -> OwnDecision | None:
         """A gold question for somebody who would be asked an ordinary one now, if it is time."""
         number = ledger.total(c.ASSIGNMENTS)
         if not self.terms.screens(ledger.workers[worker]):
@@ -136,9 +136,9 @@ class Screening:
         if uniform(Draw(*self._key, number), 0) >= self.terms.rate:
             return None
         rows = self._drawn(ledger, worker, 1, self.terms.rate)
-        return Askings(MIXED_IN, rows) if rows else None
+        return OwnDecision(MIXED_IN, rows) if rows else None
 
-    def _drawn(self, ledger: Ledger, worker: int, count: int, chance: float) -> list[Asking]:
+    def _drawn(self, ledger: Ledger, worker: int, count: int, chance: float) -> list[OwnAsk]:
         """Draw tasks for a worker; ``chance`` is that of a gold question at all."""
         if count < 1:
             return []
@@ -149,7 +149,7 @@ class Screening:
             # Places from 1 on: the first says whether it is time at all. Workers differ by theirs.
             u = uniform(Draw(*self._key, number), 1 + worker * _MOST_AT_ONCE + at)
             odds = chance / len(left)
-            found.append(Asking(left.pop(int(u * len(left))), worker, odds))
+            found.append(OwnAsk(left.pop(int(u * len(left))), worker, odds))
         return found
 
     # Judging.
@@ -212,7 +212,8 @@ def check_takes_questions(policy: Policy, what: str) -> None:
     if not isinstance(policy, TakesPilot):
         able = [name for name in policies.names() if issubclass(policies.get(name), TakesPilot)]
         raise InvalidProblem(
-            f"{what} does not go with policy {policy.name!r}, which counts on having chosen every "
+            f"{what} can't be combined with policy {policy.name!r}, which counts on having chosen "
+            "every "
             f"question itself: leave {what} out, or use one of {', '.join(able)}",
             field=what,
         )

@@ -45,9 +45,8 @@ class Bill(NamedTuple):
 
 def call_of(name: str, state: CampaignState, seq: int) -> PendingCall:
     """The call that is to be settled; refused if it has been."""
-    row = state.ledger.book.assignments[handed.place_of(name, state.ledger, seq)]
-    columns = (c.STATUS, c.WORKER, c.TASK, c.COST)
-    call = PendingCall(seq, *(int(row[column]) for column in columns))
+    row = state.ledger.book.assignments[handed.place_of(name, state.ledger, seq)].tolist()
+    call = PendingCall(seq, row[c.STATUS], row[c.WORKER], row[c.TASK], row[c.COST])
     if seq in state.ledger.withdrawn:
         message = f"the answer to assignment {handed.assignment_id(name, seq)!r} was withdrawn"
         raise invalid_answer("assignment_withdrawn", "assignment", message)
@@ -60,8 +59,9 @@ def call_of(name: str, state: CampaignState, seq: int) -> PendingCall:
 def is_unpaid(state: CampaignState, call: PendingCall) -> bool:
     """Whether an answer is one of a qualification that is not paid."""
     terms = state.spec.screening
-    qualifying = state.ledger.standings.of(call.worker).qualifying
-    return terms is not None and not terms.paid and call.seq in qualifying
+    if terms is None or terms.paid:
+        return False
+    return call.seq in state.ledger.standings.of(call.worker).qualifying
 
 
 def bill_for(name: str, state: CampaignState, call: PendingCall, said: int | None) -> Bill:

@@ -21,7 +21,7 @@ def tell_if_slow(policy: KernelPolicy) -> None:
     if seconds > SLOW_IN_ALL and seconds > SLOW * choosing.calls:
         _told.add(policy.name)
         logging.getLogger(__name__).warning(
-            "policy %r runs without compiled kernels and took %.0f ms a decision: "
+            "policy %r runs without compiled kernels and took %.0f ms per decision: "
             "`askwise warm %s` makes it faster",
             policy.name,
             1000.0 * seconds / max(1, choosing.calls),

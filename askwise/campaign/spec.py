@@ -162,7 +162,8 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
     check_hopeful(problem)
     if problem.certify is not None and mechanism.bidding:
         raise InvalidProblem(
-            f"certify does not go with mechanism {mechanism.name!r}, which takes bids: money is "
+            f"certify can't be combined with mechanism {mechanism.name!r}, which takes bids: money "
+            "is "
             "kept back for audits at known prices; leave one of the two out",
             field="certify",
         )
@@ -220,7 +221,8 @@ def _read_pilot(
     check_pilot(terms, problem)
     if mechanism.bidding:
         raise InvalidProblem(
-            f"pilot does not go with mechanism {mechanism.name!r}, which takes bids: what a pilot "
+            f"pilot can't be combined with mechanism {mechanism.name!r}, which takes bids: what a "
+            "pilot "
             "costs must be known beforehand; leave one of the two out",
             field="pilot",
         )
@@ -237,7 +239,8 @@ def _read_screening(
     check_screened(terms, problem)
     if mechanism.bidding:
         raise InvalidProblem(
-            f"screening does not go with mechanism {mechanism.name!r}, which takes bids: what a "
+            f"screening can't be combined with mechanism {mechanism.name!r}, which takes bids: "
+            "what a "
             "gold question costs must be known before anybody bids; leave one of the two out",
             field="screening",
         )

@@ -182,10 +182,15 @@ class CampaignState:
 
         Those who are suspended, or have to qualify first, can't be.
         """
-        here = self.present(offered)
-        if self.screening is not None:
-            here[self.screening.unqualified(self.ledger)] = 0
-        return here
+        return self.qualified(self.present(offered))
+
+    def qualified(self, here: Array) -> Array:
+        """Those of a mask who have not to qualify first; the mask itself if nobody has to."""
+        if self.screening is None:
+            return here
+        found = here.copy()
+        found[self.screening.unqualified(self.ledger)] = 0
+        return found
 
     def joined(self) -> Array:
         """Who joined and has not left, a cell per worker, without those kept for audits."""
@@ -196,7 +201,9 @@ class CampaignState:
     def present(self, offered: Iterable[str] | None = None) -> Array:
         """Who joined and is not suspended, a cell per worker, of all or of those on offer."""
         ledger, joined = self.ledger, self.joined()
-        joined[ledger.standings.suspended()] = 0
+        suspended = ledger.standings.suspended()
+        if suspended:
+            joined[suspended] = 0
         if offered is None:
             return joined
         mask, places = np.zeros_like(joined), [ledger.worker_at(worker) for worker in offered]

@@ -214,8 +214,8 @@ class Verbs(DecidingWrite):
         if tasks and problem.taskless:
             raise conflict("no_tasks", "tasks", "this campaign buys units of work: it has no tasks")
         if workers and isinstance(policy, FixedWorkers):
-            remedy = "begin another campaign with them"
-            message = f"policy {policy.name!r} takes nobody in after the start: {remedy}"
+            remedy = "create another campaign with them"
+            message = f"policy {policy.name!r} accepts nobody new after the start: {remedy}"
             raise conflict("no_newcomers", "workers", message)
         coming: set[str] = set()
         for worker in workers:

@@ -48,6 +48,9 @@ ATTEMPTS = 3
 LONG_WORK = 0.1
 """Seconds from which on the work of a write is long: it is not done inside a transaction."""
 
+LONGEST_CHANGE = 60.0
+"""Seconds that the change of an old answer may take, as the log is folded again from there."""
+
 SHARED_FOR = 64
 """Transactions for which a campaign counts as shared after another process has written to it."""
 
@@ -339,9 +342,10 @@ class Writer(CachedState):
     def prepare(self, change: Event) -> Loaded:
         """Fold the log with a change of an answer that is about to follow.
 
-        Nobody waits for it: the write that follows has to fold only what was written meanwhile.
+        Nobody else waits for it: the write that follows has to fold only what was written
+        meanwhile. TooLarge if it would take longer than ``LONGEST_CHANGE``.
         """
-        return self._load(lambda: self.loader.refold([change]))
+        return self._load(lambda: self.loader.refold([change], most=LONGEST_CHANGE))
 
     def _refolded(self, events: Sequence[Event], prepared: list[Loaded]) -> CampaignState:
         """A state that has folded the log and these events, whose last is a change of an answer.

@@ -13,18 +13,11 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.opening import leave_compiler_out
-from askwise.cli.options import AsJson, argument, option
-from askwise.cli.outputs import (
-    command_line,
-    cores,
-    narrated,
-    pages,
-    progress,
-    settings_of,
-    show_found,
-    spoken,
-)
+from askwise.cli.options import AsJson, argument, cores, option, settings_of
+from askwise.cli.progress import narrated, progress, spoken
+from askwise.cli.reports import command_line, pages, show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -51,6 +44,10 @@ SHOWN = 5
 """Tasks, best and worst workers on a screen."""
 
 
+@examples(
+    "askwise aggregate labels.csv --method dawid-skene --out answers.csv",
+    "askwise aggregate labels.csv --method all --gold gold.csv",
+)
 def aggregate(
     labels: Path = argument(
         "LABELS",
@@ -76,15 +73,19 @@ def aggregate(
     workers: Path | None = option(
         None,
         "FILE",
-        "What workers are (worker, kind, family): those of a family err together, and count less.",
+        "Kinds of workers (worker, kind, family): workers of one family err together, and count "
+        "less.",
     ),
     features: Path | None = option(
-        None, "FILE", "Features of tasks (task and columns of numbers), as one more worker."
+        None,
+        "FILE",
+        "Features of tasks (task and columns of numbers), which act as one more worker.",
     ),
     duplicates: str = option(
         "keep",
         "WHAT",
-        "Repeated answers of a worker to a task: keep, drop (the first counts) or refuse.",
+        "What to do with repeated answers of a worker to a task: keep, drop (the first counts) or "
+        "refuse.",
     ),
     out: Path | None = option(None, "FILE", "Write task, label and confidence there."),
     workers_out: Path | None = option(None, "FILE", "Write the quality of each worker there."),
@@ -142,7 +143,7 @@ def aggregate(
     made = make_method(_spec(method, chosen))
     if contexts is not None and not made.uses_contexts:
         raise InvalidParameter(
-            f"contexts: {made.name!r} has no use for them; leave --contexts out", field="contexts"
+            f"contexts: {made.name!r} does not use them; leave --contexts out", field="contexts"
         )
     with (
         progress(quiet=as_json, aloud=False) as tell,
@@ -175,7 +176,7 @@ def _check_backend(method: str, backend: AggregateBackend, scheduler: str | None
     if backend == AggregateBackend.local:
         if scheduler is not None:
             raise InvalidParameter(
-                "scheduler goes with --backend dask: give both or neither", field="scheduler"
+                "scheduler needs --backend dask: give both or neither", field="scheduler"
             )
         return
     from askwise.core.registry import from_label
@@ -287,7 +288,7 @@ def _write(
 
 
 def _print_lines(found: Aggregated) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line, table = output.line, found.table
     for name, value in (
         ("tasks", len(table.task_names)),

@@ -25,6 +25,7 @@ from askwise.cli.check import check
 from askwise.cli.demo import demo, demo_live
 from askwise.cli.doctor import doctor
 from askwise.cli.errors import Frame
+from askwise.cli.examples import examples
 from askwise.cli.export import export
 from askwise.cli.helping import explain
 from askwise.cli.init import init
@@ -80,11 +81,17 @@ TAKE_MINUS = ("bid", "bonus", "set-label", "tell", "top-up", "truth")
 """An argument of these may begin with a minus sign and is no option then."""
 
 
+@examples(
+    "askwise demo",
+    'askwise new reviews.csv --question "Is it good?" --options yes,no --people ann,ben',
+    "askwise doctor",
+    run=False,
+)
 @app.callback(invoke_without_command=True)
 def askwise(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", metavar="", help="Print the version.", is_eager=True)
+        bool, typer.Option("--version", help="Print the version.", is_eager=True)
     ] = False,
 ) -> None:
     """Decide whom to ask, what to pay and when to stop."""

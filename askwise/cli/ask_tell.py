@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.opening import change, open_campaign, signed, verb
 from askwise.cli.options import (
@@ -33,9 +34,10 @@ COLUMNS = {
 }
 
 
+@examples("askwise ask cats --limit 5", "askwise ask cats --worker eve --json")
 def ask(
     name: Name,
-    limit: int = option(1, "N", "The most assignments to hand out."),
+    limit: int = option(1, "N", "Maximum number of assignments to hand out."),
     workers: list[str] | None = option(
         None, "ID", "Who is available (repeatable); everyone who joined by default.", "--worker"
     ),
@@ -53,19 +55,24 @@ def ask(
         print(f"{raw['status']}: {raw.get('what') or raw.get('why')}")
         if raw.get("why") == "agreement" and output.for_people():
             print(
-                "Sure enough by agreement alone: no truths were told, so this is no probability. "
-                f"`askwise status {name}` says which truths would make it one."
+                "Sure enough by agreement alone: no truths were told, so this is not a "
+                f"probability. `askwise status {name}` says which truths would make it one."
             )
     if raw["status"] != "batch":
         raise typer.Exit(ExitCode.WAIT if raw["status"] == "wait" else ExitCode.DONE)
 
 
+@examples("askwise assignments cats")
 def assignments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show open assignments: handed out, neither answered nor released."""
     found = open_campaign(store, name).assignments()
-    output.show_objects(found, as_json, COLUMNS, nothing="nothing is out")
+    output.show_objects(found, as_json, COLUMNS, nothing="no open assignments")
 
 
+@examples(
+    "askwise tell cats:2 cat --key cats:2",
+    "askwise tell cats:2 cat --cost 0.03 --probability cat=0.9 --probability dog=0.1",
+)
 @change
 def tell(
     campaign: Campaign,
@@ -97,6 +104,7 @@ def tell(
     return f"{assignment} is answered"
 
 
+@examples("askwise revise cats:3 dog --by ann")
 @change
 def revise(
     campaign: Campaign,
@@ -126,6 +134,7 @@ def revise(
     return f"{assignment} is answered with {value}"
 
 
+@examples('askwise withdraw cats:3 "the picture was missing"')
 @change
 def withdraw(
     campaign: Campaign,
@@ -139,6 +148,7 @@ def withdraw(
     return f"the answer to {assignment} is withdrawn"
 
 
+@examples("askwise fail cats:2 refused --cost 0.01")
 @change
 def fail(
     campaign: Campaign,
@@ -153,6 +163,7 @@ def fail(
     return f"{assignment} has failed: {why}"
 
 
+@examples("askwise truth cats photo-1 cat")
 @verb("the truth of {task} is {option}")
 def truth(
     task: str = argument("TASK", "The task."),
@@ -161,13 +172,15 @@ def truth(
     """Reveal the true option of a task."""
 
 
+@examples('askwise flag cats:2 "no animal in it"')
 @verb("{assignment} can't be answered: {why}")
 def flag(
     assignment: AssignmentId, why: str = argument("WHY", "Why the task can't be answered.")
 ) -> None:
-    """Say that a task can't be answered; its worker is not asked about it again."""
+    """Report that a task can't be answered; its worker is not asked about it again."""
 
 
+@examples('askwise comment cats photo-1 "taken at night"')
 @change
 def comment(
     campaign: Campaign,
@@ -181,6 +194,7 @@ def comment(
     return f"the comment on {task} is noted"
 
 
+@examples('askwise set-label cats photo-1 dog --why "seen from the front"')
 @change
 def set_label(
     campaign: Campaign,
@@ -189,23 +203,28 @@ def set_label(
     value: str = argument("VALUE", "An option's name, or a number."),
     by: str | None = option(None, "NAME", "Who decides; your name on this machine by default."),
     why: str | None = option(None, "TEXT", "The reason, in up to 2,000 characters."),
-    truth: bool = switch("--truth", "It is also the truth of the task: policies learn from it."),
+    truth: bool = switch(
+        "--truth", "The label is also the truth of the task: policies learn from it."
+    ),
 ) -> str:
     """Set the label of a task by hand; it wins over answers, and can be set again."""
     campaign.set_label(task, _answer(campaign, value), by=signed(by), why=why, truth=truth, key=key)
     return f"the label of {task} is {value}"
 
 
+@examples("askwise expire cats:2")
 @verb("{assignment} is released")
 def expire(assignment: AssignmentId) -> None:
     """Release an assignment that will not be answered."""
 
 
+@examples("askwise renew cats:2")
 @verb("the lease of {assignment} was restarted")
 def renew(assignment: AssignmentId) -> None:
     """Restart the lease of an open assignment."""
 
 
+@examples("askwise decline cats:2")
 @verb("{assignment} is turned down")
 def decline(assignment: AssignmentId) -> None:
     """Release an assignment that its worker turns down."""
@@ -228,7 +247,7 @@ def _chances(given: list[str]) -> dict[str, float]:
 
 
 def _answer(campaign: Campaign, text: str) -> str | float:
-    """Text as the campaign takes it; what is no number is left to the campaign to refuse."""
+    """Text as the campaign takes it; the campaign refuses what is not a number."""
     if "options" in campaign.spec:
         return text
     try:

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, switch
-from askwise.cli.outputs import narrated, progress
+from askwise.cli.progress import narrated, progress
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ STREAM = "-"
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS)
 
 
+@examples("askwise backup campaigns.jsonl.gz")
 def backup(
     file: str = argument("FILE", "The file to write; - is standard output."),
     store: StoreUrl = DEFAULT_STORE,
@@ -38,7 +40,7 @@ def backup(
 ) -> None:
     """Copy all campaigns and records to one file, while they are in use.
 
-    Snapshots are left out: they only save time, and are made again.
+    Snapshots are left out: they only save time, and are made again when needed.
     """
     from time import time
 
@@ -58,6 +60,7 @@ def backup(
         _say(file, counts, as_json=as_json)
 
 
+@examples("askwise restore backup.jsonl.gz --store sqlite:///elsewhere.sqlite")
 def restore(
     file: str = argument(
         "FILE", "A file that backup or archive wrote; - reads a backup from standard input."
@@ -68,8 +71,9 @@ def restore(
     """Fill an empty store from a backup, completely or not at all.
 
     The file is checked before anything is written, and each campaign's log is folded before it is
-    kept. It may be of another kind of store: this is also the way from SQLite to PostgreSQL and
-    back. A file that archive wrote brings its one campaign back; the store need not be empty.
+    kept. The backup may come from another kind of store, so this also moves campaigns from SQLite
+    to PostgreSQL and back. A file that archive wrote brings back its one campaign; the store need
+    not be empty then.
     """
     leave_compiler_out()
     if file != STREAM and _is_archive(Path(file)):
@@ -114,9 +118,12 @@ def _say(file: str, counts: Counts, *, as_json: bool) -> None:
     found: dict[str, Any] = {"file": file, **counts.to_json()}
     if as_json:
         output.show_json(found)
-    else:
+    elif output.for_people():
         columns = ("file", *(f">{name}" for name in counts.to_json()))
         output.show_records(columns, [tuple(found.values())])
+    else:
+        for fact in found.items():
+            output.line(*fact)
 
 
 @contextmanager

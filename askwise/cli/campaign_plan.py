@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_lines(made: CampaignPlan) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line = output.line
     for name in ("tasks", "options", "policy", "source"):
         line(name, getattr(made, name))

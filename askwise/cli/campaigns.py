@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 from askwise.cli.errors import Trouble, trouble_of
+from askwise.cli.examples import examples
 from askwise.cli.opening import LONG, change, leave_compiler_out, open_store, verb
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
 from askwise.core.errors import AskwiseError, InvalidProblem
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from askwise.campaign import Campaign
     from askwise.store import Store
 
-COLUMNS: output.Columns = {
+COLUMNS: output.Headings = {
     "campaign": "name",
     # Of one that can't be opened: why.
     "state": lambda found: (
@@ -27,6 +28,7 @@ COLUMNS: output.Columns = {
 }
 
 
+@examples("askwise list", "askwise list --archived")
 def list_campaigns(
     archived: bool = switch("--archived", "List archived campaigns instead."),
     store: StoreUrl = DEFAULT_STORE,
@@ -78,6 +80,10 @@ def _unreadable(name: str, error: Exception) -> Trouble:
     return Trouble("unreadable", "campaign_unreadable", " ".join(message.split()), "name")
 
 
+@examples(
+    "askwise add cats --worker id=dan,price=0.02,limit=3 --task id=photo-9,context=day",
+    "askwise add cats --file more.toml",
+)
 @change
 def add(
     campaign: Campaign,
@@ -104,11 +110,13 @@ def add(
     return f"{_count(new_workers, 'worker')} and {_count(new_tasks, 'task')} added"
 
 
+@examples("askwise leave cats ben")
 @verb("{worker} has left")
 def leave(worker: str = argument("WORKER", "The worker who leaves.")) -> None:
     """Remove a worker; their open assignments are released."""
 
 
+@examples("askwise bid auction dan 4.50")
 @verb("{worker} has bid")
 def bid(
     worker: str = argument("WORKER", "The worker who bids."),
@@ -117,29 +125,34 @@ def bid(
     """Set a worker's price, replacing the one before; the first ask closes the bidding."""
 
 
+@examples("askwise top-up cats 0.50")
 @verb("{amount} added to the budget")
-def top_up(amount: str = argument("AMOUNT", "How much money to add.")) -> None:
+def top_up(amount: str = argument("AMOUNT", "Amount to add.")) -> None:
     """Add money to the budget."""
 
 
+@examples("askwise pause cats")
 @verb("{name} is paused")
 def pause() -> None:
     """Hand out nothing until resume; answers are still taken."""
 
 
+@examples("askwise resume mice")
 @verb("{name} goes on")
 def resume() -> None:
     """Continue after a pause."""
 
 
+@examples("askwise stop cats")
 @verb("{name} is stopped")
 def stop() -> None:
     """End a campaign for good; open assignments may still be answered."""
 
 
+@examples("askwise close cats photo-2")
 @verb("{task} is closed")
 def close(task: str = argument("TASK", "The task.")) -> None:
-    """Ask no more about a task."""
+    """Ask nothing more about a task."""
 
 
 def _fields(text: str, kind: str) -> dict[str, str]:

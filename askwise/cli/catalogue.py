@@ -14,6 +14,7 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, argument
 from askwise.core.catalogue import parameters_info
@@ -34,11 +35,13 @@ class Catalogue:
     """Help of the command."""
     showing: str
     """Help of its ``show``."""
+    example: str
+    """An entry that examples show."""
     details: Callable[[Any], dict[str, Any]]
     """What only entries of this kind have, for JSON."""
-    columns: output.Columns
+    columns: output.Headings
     """Of the list."""
-    facts: output.Columns
+    facts: output.Headings
     """Of ``show``, before the parameters."""
     by_family: bool = False
     """Whether people see the list below headings, one a family."""
@@ -78,7 +81,10 @@ class Catalogue:
 def commands_of(catalogue: Catalogue) -> typer.Typer:
     """Make the command that lists a catalogue, and its ``show``."""
     app = typer.Typer()
+    listing = f"askwise {catalogue.command}"
+    showing = f"{listing} show {catalogue.example}"
 
+    @examples(listing, showing)
     @app.callback(invoke_without_command=True, help=catalogue.listing)
     def list_entries(context: typer.Context, as_json: AsJson = False) -> None:
         # Asked for before or after `show`, JSON is JSON.
@@ -87,6 +93,7 @@ def commands_of(catalogue: Catalogue) -> typer.Typer:
             found = [catalogue.describe(name) for name in catalogue.names()]
             _show_all(catalogue, found, as_json)
 
+    @examples(showing)
     @app.command("show", help=catalogue.showing)
     def show_entry(
         context: typer.Context,
@@ -161,7 +168,7 @@ def _details(registry: Any, entry: Any) -> list[dict[str, Any]]:
     return [each.to_json() for each in parameters_info(registry, entry)]
 
 
-def _said(facts: output.Columns, found: Described) -> list[tuple[str, Any]]:
+def _said(facts: output.Headings, found: Described) -> list[tuple[str, Any]]:
     """Headings and what is shown there; nothing where a field is empty."""
     values = ((heading, output.value_of(found, fact)) for heading, fact in facts.items())
     return [(heading, None if value == "" else value) for heading, value in values]
@@ -225,6 +232,7 @@ CATALOGUES = (
     Catalogue(
         *("policies", "policy", "policies", "List the policies, or describe one."),
         "Describe a policy: what it does, its parameters, what it needs, where it comes from.",
+        example="hem",
         details=_policy,
         columns={
             **{"policy": "name", "family": "family", "paper": "paper", "works on": _works_on},
@@ -240,6 +248,7 @@ CATALOGUES = (
     Catalogue(
         *("rules", "rule", "stopping", "List the stopping rules, or describe one."),
         "Describe a stopping rule: what it does and promises, its parameters, what it needs.",
+        example="e-process",
         details=_attributes("guarantees", "promise", "most_options", "dial"),
         columns={
             "rule": "name",
@@ -255,6 +264,7 @@ CATALOGUES = (
     Catalogue(
         *("aggregators", "aggregator", "aggregation", "List the aggregators, or describe one."),
         "Describe an aggregator: what it does and assumes, its parameters.",
+        example="dawid-skene",
         details=_aggregator,
         columns={
             **{"aggregator": "name", "works on": _works_on, "from": "paper"},
@@ -268,6 +278,7 @@ CATALOGUES = (
     Catalogue(
         *("mechanisms", "mechanism", "mechanisms", "List the mechanisms, or describe one."),
         "Describe a mechanism: what it pays and promises, with which policies, its parameters.",
+        example="clarke",
         details=_attributes("bidding", "truthful", "promise", "goes_with"),
         columns={
             "mechanism": "name",

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, argument, option, switch
-from askwise.cli.outputs import show_found
+from askwise.cli.reports import show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 DEFAULTS = {"error": 0.05, "confidence": 0.9}
 
 
+@examples(
+    "askwise certify labelled.csv --draw 10 --error 0.3 --out draw.csv",
+    "askwise certify labelled.csv --draw-file drawn.csv --audit audits.csv --next 10",
+)
 def certify(
     labels: Path = argument(
         "LABELS",
@@ -25,8 +30,9 @@ def certify(
     draw: int | None = option(
         None,
         "N",
-        "Draw tasks to audit, at most this many, and write the draw to --out. With --escalate it "
-        "may be left out: the number that is expected to cost least is planned.",
+        "Draw tasks to audit, at most this many, and write the draw to --out. A number too small "
+        "to certify anything is refused. With --escalate you may leave it out: the command then "
+        "plans the number that is expected to cost least.",
     ),
     error: float | None = option(
         None, "SHARE", "Share of labels that may be wrong; 0.05 by default."
@@ -37,8 +43,8 @@ def certify(
     seed: int | None = option(None, "S", "Seed of the draw; random by default."),
     escalate: bool = switch(
         "--escalate",
-        "Labels that are not certified will be replaced by answers of the trusted source: the "
-        "statement is about all labels.",
+        "Answers of the trusted source will replace labels that are not certified: the statement "
+        "is about all labels.",
     ),
     at_once: bool = switch(
         "--at-once", "Make all N audits before looking at any, rather than one after the other."
@@ -50,7 +56,9 @@ def certify(
         "FILE",
         "What the trusted source said (task, label): an empty label counts as an error.",
     ),
-    next_ones: int | None = option(None, "N", "Print the next tasks to audit.", "--next"),
+    next_ones: int | None = option(
+        None, "N", "Print the next tasks to audit, at most this many.", "--next"
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Certify that at most a given share of labels is wrong, by audits of tasks drawn at random.
@@ -70,7 +78,7 @@ def certify(
             raise InvalidParameter("out is missing: say where the draw goes, --out", field="out")
         if out.exists():
             raise InvalidParameter(
-                f"out is {str(out)!r}, which is there already: a draw is made once; give another "
+                f"out is {str(out)!r}, which exists already: a draw is made once, so give another "
                 "name",
                 field="out",
             )
@@ -90,7 +98,14 @@ def certify(
             escalate=escalate,
             at_once=at_once,
         )
-        found = auditing.certify(scored, drawn, {}, ahead=1 if next_ones is None else next_ones)
+        found = auditing.certify(scored, drawn, {})
+        if found.outcome == "hopeless":
+            raise InvalidParameter(
+                f"draw is {draw}: fewer than {found.fewest:,} audits certify nothing, even if all "
+                f"labels are right; give {found.fewest} or more, or another --error or "
+                "--confidence",
+                field="draw",
+            )
         write_columns(out, drawn.columns())
         show_found(found, as_json, screen=_show, lines=_print_lines, files=[out])
         return
@@ -120,7 +135,7 @@ def _refuse(given: dict[str, object], beside: str) -> None:
     for name, value in given.items():
         if value is not None:
             raise InvalidParameter(
-                f"{name} does not go with {beside}: leave one of them out",
+                f"{name} can't be combined with {beside}: leave one of them out",
                 field=name.removeprefix("--").replace("-", "_"),
             )
 
@@ -157,7 +172,7 @@ def _facts(found: Certificate) -> list[tuple[str, object]]:
 
 
 def _print_lines(found: Certificate) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     for name, value in _facts(found):
         output.line(name, value)
     for each in found.sets:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, pages, progress, show_found
+from askwise.cli.progress import progress
+from askwise.cli.reports import command_line, pages, show_found
 from askwise.cli.scores import Metric, PeopleMetric, Threshold, Tool, read_export
 from askwise.core.errors import InvalidParameter
 
@@ -25,24 +27,25 @@ SHOWN = 20
 """Judges, and rows of judges by class, on a screen."""
 
 
+@examples("askwise check verdicts.csv --human humans.csv")
 def check(
     verdicts: Path = argument(
         "VERDICTS",
-        "A table task,worker,label (CSV, JSON Lines, Parquet): what judges said. An empty label is "
-        "a failure. With --from: what the tool has exported.",
+        "A table task,worker,label (CSV, JSON Lines, Parquet): verdicts of judges. An empty label "
+        "is a failure. With --from: the export of the tool.",
     ),
     human: Path | None = option(
         None,
         "FILE",
-        "A table task,worker,label, needed unless an export has it: what people said of the same "
-        "tasks.",
+        "A table task,worker,label: what people said of the same tasks. Required unless the "
+        "export has it.",
     ),
     tool: Tool = None,
     metric: Metric = None,
     people_metric: PeopleMetric = None,
     threshold: Threshold = None,
     order: str | None = option(
-        None, "COLUMN", "The column of VERDICTS that names the order in which a task was shown."
+        None, "COLUMN", "Column of VERDICTS that gives the order in which a task was shown."
     ),
     workers: Path | None = option(
         None,
@@ -59,8 +62,8 @@ def check(
     at_least: float | None = option(
         None,
         "SHARE",
-        "For CI: exit with 1 unless every judge agrees with people on this share of the tasks or "
-        "more, with 95% confidence.",
+        "For CI: exit with 1 unless every judge agrees with people on at least this share of "
+        "tasks, with 95% confidence.",
     ),
     judge: str | None = option(None, "NAME", "The judge that --at-least applies to."),
     seed: Seed = 0,
@@ -154,7 +157,7 @@ def _read_of_tool(
 
     if order is not None:
         raise InvalidParameter(
-            "order does not go with --from: exports have no order in which a task was shown",
+            "order can't be combined with --from: exports have no order in which a task was shown",
             field="order",
         )
     found = read_export(export, tool, **reading, people=human is None)
@@ -175,7 +178,8 @@ def _refuse_without_tool(reading: Mapping[str, Any]) -> None:
     for name, value in reading.items():
         if value not in (None, []):
             raise InvalidParameter(
-                f"{name} goes with the export of a tool only: name the tool with --from, or leave "
+                f"{name} can only be used with the export of a tool: name the tool with --from, or "
+                "leave "
                 f"--{name.replace('_', '-')} out",
                 field=name,
             )
@@ -194,7 +198,7 @@ def _say_agreements(shown: Sequence[JudgeAgreement], as_json: bool) -> None:
 
 
 def _print_lines(card: ReportCard) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line = output.line
     for name in ("tasks", "verdicts", "failures"):
         line(name, getattr(card, name))
@@ -243,7 +247,7 @@ def _show(card: ReportCard, source: str, people: str) -> None:
 
     from askwise.lab.checking import words
 
-    def table(first: str, columns: tuple[str, ...], lines: list[words.Line]) -> Any:
+    def table(first: str, columns: tuple[str, ...], lines: list[words.NamedCells]) -> Any:
         heads = (first, *(f">{name}" for name in columns))
         return output.table(heads, ((name, *cells) for name, cells in lines))
 

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from askwise.cli.extras import NEEDS
 from askwise.cli.init import JUDGES
 from askwise.cli.init import KEY as USUAL_KEY
 from askwise.cli.mcp import KEY as SERVICE_KEY
-from askwise.cli.outputs import NEEDS
 from askwise.core.errors import AskwiseError
 from askwise.core.jsonable import Jsonable
 
@@ -64,7 +64,7 @@ class Finding(Jsonable):
     name : str
         What was looked at.
     state : str
-        ``ok``; ``absent`` (not there, which is no fault); or ``problem``: it is set up and does
+        ``ok``; ``absent`` (not there, which is not a fault); or ``problem``: it is set up and does
         not work.
     detail : str
         What was found. A variable that may hold a secret is never told with its value.
@@ -153,20 +153,22 @@ def _store(url: str) -> Finding:
             room = shutil.disk_usage(file.parent).free
             if room < LITTLE_ROOM:
                 detail = f"{', '.join(facts)}; its disk has {room // 2**20} MB left"
-                return Finding("store", shown, "problem", detail, "make room on that disk")
+                return Finding("store", shown, "problem", detail, "free some space on that disk")
         else:
-            facts.append("whether it may be written was not tried")
+            facts.append("write access was not tried")
         return Finding("store", shown, "ok", ", ".join(facts))
     except (AskwiseError, OSError, sqlite3.Error) as error:
-        advice = "give another --store, or set ASKWISE_STORE; or mend what is said here"
+        advice = "give another --store, set ASKWISE_STORE, or fix this problem"
         return Finding("store", shown, "problem", _reason(error), advice)
 
 
 def _missing(shown: str, file: Path) -> Finding:
     if os.access(file.parent, os.W_OK | os.X_OK):
-        return Finding("store", shown, "absent", "not there yet; the first campaign makes it")
+        return Finding("store", shown, "absent", "not there yet; the first campaign creates it")
     detail = f"not there, and {file.parent} can't be written"
-    return Finding("store", shown, "problem", detail, "give a --store in a directory of yours")
+    return Finding(
+        "store", shown, "problem", detail, "give a --store in a directory that you can write to"
+    )
 
 
 def _file_of(url: str) -> Path | None:
@@ -225,7 +227,7 @@ def _compiler() -> Iterator[Finding]:
     if os.access(place, os.W_OK):
         yield Finding("compiler", "cache", "ok", detail)
     else:
-        advice = "set XDG_CACHE_HOME to a directory that you may write"
+        advice = "set XDG_CACHE_HOME to a directory that you can write to"
         yield Finding("compiler", "cache", "problem", f"{detail} can't be written", advice)
     yield _warm_policies()
 
@@ -290,7 +292,7 @@ def _named_keys(raw: dict[str, Any]) -> Iterable[str]:
     tables = [raw.get("defaults"), *(raw["judge"] if isinstance(raw.get("judge"), list) else ())]
     for each in tables:
         name = each.get("key_env") if isinstance(each, dict) else None
-        # What is no name of a variable may be the key itself: reading the judges refuses it.
+        # What is not the name of a variable may be the key itself: reading the judges refuses it.
         if isinstance(name, str) and re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
             yield name
 

@@ -7,27 +7,30 @@ from typing import Annotated
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
+from askwise.cli.extras import extra, need
 from askwise.cli.options import Port, option
-from askwise.cli.outputs import extra, need, spoken
+from askwise.cli.progress import spoken
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
 
 
-class Shown(StrEnum):
+class DemoKind(StrEnum):
     """What there is to see."""
 
     labels = "labels"
     market = "market"
 
 
+@examples("askwise demo --out demo-out", "askwise demo market", run=False)
 def demo(
     what: Annotated[
-        Shown,
+        DemoKind,
         typer.Argument(
             help="labels: messages labelled by model judges, people and an expert, and certified. "
             "market: six policies spend a budget on freelancers of unknown quality."
         ),
-    ] = Shown.labels,
+    ] = DemoKind.labels,
     out: Path = option(Path("demo-out"), "DIR", "Write the files here."),
     seed: int | None = option(None, "S", "Random seed of the messages; 1 by default."),
 ) -> None:
@@ -36,7 +39,7 @@ def demo(
         whole(seed, "seed", least=0, most=2**31 - 1)
     need("lab")
     with extra("judges"):
-        if what == Shown.market:
+        if what == DemoKind.market:
             if seed is not None:
                 raise InvalidParameter(
                     "seed draws the messages of the labelling demo: leave it out of market",
@@ -54,9 +57,12 @@ def demo(
                 run_label_demo(out, output.console(), seed=SEED if seed is None else seed, say=say)
 
 
+@examples("askwise demo-live --speed 50", run=False)
 def demo_live(
     port: Port = 8000,
-    speed: float = option(20.0, "N", "How many times faster than people answer."),
+    speed: float = option(
+        20.0, "N", "How many times faster than people the simulated workers answer."
+    ),
     tasks: int = option(120, "N", "Number of messages to sort."),
 ) -> None:
     """Serve a campaign that judges, people and an expert answer while you watch, until Ctrl-C."""

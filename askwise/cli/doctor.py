@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 SIGNS = {"ok": ("ok", "green"), "absent": ("-", "dim"), "problem": ("problem", "bold red")}
 
 
+@examples("askwise doctor", "askwise doctor --store sqlite:////srv/askwise.sqlite --json")
 def doctor(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Check what is installed and set up here, and say what to do about what does not work.
 

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.helping import PlainHelp
 from askwise.core.errors import AskwiseError
 from askwise.core.reasons import Reason
 
@@ -25,7 +26,7 @@ class Trouble(NamedTuple):
     field: str | None
 
 
-class Frame(TyperGroup):
+class Frame(PlainHelp, TyperGroup):
     """The root command: runs a command and tells what went wrong, without a traceback."""
 
     def main(  # type: ignore[override]
@@ -34,7 +35,7 @@ class Frame(TyperGroup):
         """Run, then exit."""
         given = sys.argv[1:] if args is None else list(args)
         extra["standalone_mode"] = False
-        handler = logging.StreamHandler()
+        handler = _ToStderr()
         handler.setFormatter(_OneLine())
         # Of the root, so that a service, which sets up its own, takes its place.
         logging.getLogger().addHandler(handler)
@@ -70,6 +71,16 @@ class Frame(TyperGroup):
         except BrokenPipeError:
             _forget_output()
             raise typer.Exit(ExitCode.CLOSED_PIPE) from None
+
+
+class _ToStderr(logging.Handler):
+    """Prints what is logged, on whatever stderr is then: above a bar while one is shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            print(self.format(record), file=sys.stderr, flush=True)
+        except Exception:  # as handlers of the library do: a log line ends no command
+            self.handleError(record)
 
 
 class _OneLine(logging.Formatter):

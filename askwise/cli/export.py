@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, option
-from askwise.cli.outputs import narrated
+from askwise.cli.progress import narrated
 
 
+@examples("askwise export cats --to cats-tables --format csv")
 def export(
     name: Name,
     to: Path = option(..., "DIR", "A new or empty folder."),

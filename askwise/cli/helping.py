@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from askwise.cli.examples import EXAMPLES
+from askwise.cli.examples import examples_of
+
+HEADING = "Examples:"
 
 Groups = dict[str, tuple[str, ...]]
 """Options of a command by the heading that help shows them below."""
@@ -21,7 +23,7 @@ _FILES = "What is written"
 GROUPS: dict[str, Groups] = {
     "label": {
         _TASKS: ("question", "options", "content", "instructions"),
-        _WORKERS: ("judges", "people", "policy", "port"),
+        _WORKERS: ("judges", "people", "policy", "host", "port"),
         _END: (
             *("budget", "target_error", "certify", "by", "escalate", "pilot", "pilot_only", "yes"),
             "resume",
@@ -60,31 +62,62 @@ GROUPS: dict[str, Groups] = {
 """Of commands with many options; those that are not named stay below "Options"."""
 
 
-def explain(app: typer.Typer, path: tuple[str, ...] = ()) -> None:
-    """Give every command of an application its examples, and many options their headings."""
-    app.info.epilog = _epilog(path)
+def explain(app: typer.Typer, path: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Give every command of an application its examples, and many options their headings.
+
+    Returns the application's own: a group that was given none has the first of each command.
+    """
+    first = []
     for each in app.registered_commands:
         name = each.name or each.callback.__name__.replace("_", "-")  # type: ignore[union-attr]
-        each.epilog = _epilog((*path, name))
-        if not path and name in GROUPS:
-            each.cls = _grouped(GROUPS[name])
+        found = examples_of(each.callback)
+        assert found is not None, f"askwise {' '.join((*path, name))} has no examples"
+        each.epilog = _epilog(found.lines)
+        first.append(found.lines[0])
+        each.cls = _grouped({} if path else GROUPS.get(name, {}))
     for group in app.registered_groups:
         assert group.typer_instance is not None
         assert group.name
-        group.epilog = _epilog((*path, group.name))
-        explain(group.typer_instance, (*path, group.name))
+        group.cls = _Group
+        group.epilog = _epilog(explain(group.typer_instance, (*path, group.name)))
+    begins = app.registered_callback
+    own = None if begins is None else examples_of(begins.callback)
+    lines = tuple(first) if own is None else own.lines
+    app.info.epilog = _epilog(lines)
+    return lines
 
 
-def _epilog(path: tuple[str, ...]) -> str:
+def _epilog(lines: tuple[str, ...]) -> str:
     """Examples as help shows them: paragraphs, as lines of one would be joined."""
-    return "\n\n".join(("Examples:", *EXAMPLES[" ".join(path)]))
+    return "\n\n".join((HEADING, *lines))
+
+
+def examples_in(epilog: str) -> list[str]:
+    """The lines of examples that help shows."""
+    return epilog.split("\n\n")[1:]
+
+
+class PlainHelp:
+    """A command whose help does not say of a switch, such as ``--help``, that it takes a value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All arguments and options, those too that Typer adds."""
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for each in found:
+            if getattr(each, "is_flag", False):
+                each.metavar = ""  # else it would be <bool>
+        return found
+
+
+class _Group(PlainHelp, TyperGroup):
+    """A group of commands."""
 
 
 def _grouped(groups: Groups) -> type[TyperCommand]:
     """The class of a command whose options stand below these headings."""
     panels = {name: panel for panel, names in groups.items() for name in names}
 
-    class Grouped(TyperCommand):
+    class Grouped(PlainHelp, TyperCommand):
         def __init__(self, *words: Any, **settings: Any) -> None:
             super().__init__(*words, **settings)
             for each in self.params:

@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from askwise.cli.examples import examples
 from askwise.cli.options import option
 from askwise.core.errors import AskwiseError, Conflict
 
@@ -20,6 +21,7 @@ QUESTION, JUDGES, PEOPLE = "question.toml", "judges.toml", "people.csv"
 ENDPOINT, KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 
 
+@examples("askwise init --dir job", run=False)
 def init(
     directory: Path = option(Path(), "DIR", "Write the files here.", "--dir"),
 ) -> None:
@@ -27,7 +29,7 @@ def init(
     for name in (QUESTION, JUDGES, PEOPLE):
         if (directory / name).exists():
             raise Conflict(
-                f"{directory / name} is there already: move it, or choose another --dir",
+                f"{directory / name} exists already: move it, or choose another --dir",
                 field="dir",
             )
     items = _ask("File of items to label (CSV, JSON Lines, Parquet)", check=_readable_items)

@@ -12,10 +12,13 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out
-from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, cores, extra, progress, settings_of, workshop
+from askwise.cli.options import AsJson, Seed, argument, cores, option, settings_of
+from askwise.cli.progress import progress
+from askwise.cli.reports import command_line, written_together
 
 if TYPE_CHECKING:
     from askwise.lab.experiment import Experiment
@@ -42,6 +45,7 @@ def lab(context: typer.Context) -> None:
         print(context.get_help())
 
 
+@examples("askwise lab list")
 @app.command("list")
 def list_experiments(as_json: AsJson = False) -> None:
     """List the experiments."""
@@ -49,13 +53,14 @@ def list_experiments(as_json: AsJson = False) -> None:
     with extra():
         from askwise.lab.experiment import experiments
     found = [_describe(name) for name in experiments.names()]
-    columns: output.Columns = {
+    columns: output.Headings = {
         **{"experiment": "name", "reproduces": lambda each: each["reproduces"] or None},
         **{">reps": "reps", "title": "title"},
     }
     output.show_objects(found, as_json, columns)
 
 
+@examples("askwise lab show bounded-small-budgets")
 @app.command("show")
 def show_experiment(name: Name, as_json: AsJson = False) -> None:
     """Describe an experiment and the parameters that --set may change."""
@@ -72,6 +77,11 @@ def show_experiment(name: Name, as_json: AsJson = False) -> None:
     output.show_facts(facts, " ".join(found["summary"].split()))
 
 
+@examples(
+    "askwise lab run bounded-small-budgets --reps 100 --seed 1 "
+    "--set policies=uniform,knowledge-gradient",
+    run=False,
+)
 @app.command("run")
 def run_experiment(
     name: Name,
@@ -100,7 +110,7 @@ def run_experiment(
         from askwise.lab import runner
         from askwise.lab.experiment import with_settings
     experiment = with_settings(name, chosen)
-    with extra(), workshop(out / name) as place, progress(quiet=as_json) as tell:
+    with extra(), written_together(out / name) as place, progress(quiet=as_json) as tell:
         results = runner.run(
             experiment,
             reps=reps,

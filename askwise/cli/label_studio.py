@@ -5,16 +5,18 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
+from askwise.cli.extras import extra
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.choices import WHY_DONE
 from askwise.core.errors import InvalidParameter
 
@@ -24,22 +26,31 @@ if TYPE_CHECKING:
     from askwise.sources import Source
 
 
+@examples(
+    "askwise label-studio cats studio.toml",
+    "askwise label-studio cats studio.toml --judges judges.toml --stay",
+    run=False,
+)
 def label_studio(
     name: Name,
     settings: Path = argument(
         "SETTINGS.toml", "Where Label Studio is, what people are paid, which project."
     ),
     judges: Path | None = option(
-        None, "judges.toml", "Models that are called meanwhile; they join if they are new."
+        None, "judges.toml", "Models to call meanwhile; new ones join the campaign."
     ),
-    once: bool = switch("--once", "Look once, and end."),
-    stay: bool = switch("--stay", "Go on when the campaign is done, for answers changed later."),
+    once: bool = switch("--once", "Synchronize once, then exit."),
+    stay: bool = switch(
+        "--stay", "Keep running when the campaign is done, for answers changed later."
+    ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
     """Have people answer in Label Studio: open tasks there, take annotations here."""
     if once and (stay or judges is not None):
-        raise InvalidParameter("once looks once: leave --stay and --judges out", field="once")
+        raise InvalidParameter(
+            "once synchronizes once: leave --stay and --judges out", field="once"
+        )
     with extra("judges"):
         import httpx  # noqa: F401
     from askwise.running.label_studio import LabelStudioBridge
@@ -48,8 +59,12 @@ def label_studio(
     where = read_label_studio(settings)
     campaign = open_campaign(store, name)
     called = {} if judges is None else _judges(campaign, judges)
-    shown = _Shown(quiet=as_json or not output.for_people())
-    bridge = LabelStudioBridge(campaign, where, judges=called, watch=shown, stay=stay)
+    shown = _PrintedChanges(quiet=as_json or not output.for_people())
+
+    def watch(counts: SyncCounts) -> None:
+        shown(counts, bridge.places)
+
+    bridge = LabelStudioBridge(campaign, where, judges=called, watch=watch, stay=stay)
     if once:
         end, stopped = None, False
         bridge.once()
@@ -59,7 +74,7 @@ def label_studio(
         stopped = end is None
     _report(bridge.counts, as_json)
     if stopped:
-        print("stopped; the same command goes on", file=sys.stderr)
+        print("stopped; the same command continues", file=sys.stderr)
         raise typer.Exit(ExitCode.INTERRUPTED)
     if end is not None and output.for_people() and not as_json:
         print(f"done: {WHY_DONE[end.why]}")
@@ -73,7 +88,7 @@ def _judges(campaign: Campaign, path: Path) -> dict[str, Source]:
 
     found = read_judges(path, StoreCache(campaign.store))
     if campaign.content is None:
-        raise InvalidParameter("the campaign has no question to put to judges", field="judges")
+        raise InvalidParameter("the campaign has no question to ask judges", field="judges")
     with campaign.reading() as state:
         known = {worker.id for worker in state.ledger.workers}
         asked = [Question(campaign.content, task.id, task.payload) for task in state.ledger.tasks]
@@ -83,15 +98,20 @@ def _judges(campaign: Campaign, path: Path) -> dict[str, Source]:
     return {judge.id: judge.source for judge in found}
 
 
-class _Shown:
-    """Says in a line what has changed since the last look."""
+class _PrintedChanges:
+    """Says where people answer, and in a line what has changed since the last look."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._before = ""
+        self._told: set[str] = set()
 
-    def __call__(self, counts: SyncCounts) -> None:
+    def __call__(self, counts: SyncCounts, places: Sequence[str]) -> None:
         now = _in_words(counts)
+        for place in places if not self._quiet else ():
+            if place not in self._told:
+                self._told.add(place)
+                print(f"people answer at {place}: Label All Tasks", flush=True)
         if not self._quiet and now != self._before:
             print(now, flush=True)
         self._before = now

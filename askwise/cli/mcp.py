@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 
+from askwise.cli.examples import examples
+from askwise.cli.extras import extra
 from askwise.cli.options import option, switch
-from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter
 
 KEY = "ASKWISE_KEY"
 
 
+@examples("askwise mcp --url http://127.0.0.1:8000 --budget 20", run=False)
 def mcp(
     url: str = option("http://127.0.0.1:8000", "URL", "URL of the service."),
     budget: str | None = option(
-        None, "AMOUNT", "The most that the agent may put into campaigns; without it, nothing."
+        None, "AMOUNT", "Maximum that the agent may put into campaigns; 0 by default."
     ),
     read_only: bool = switch("--read-only", "Offer only tools that change nothing."),
 ) -> None:

@@ -11,9 +11,10 @@ import typer
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
+from askwise.cli.extras import extra
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter, InvalidProblem
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ NOT_OF_TABLES = ("source", "name", "store", "as_json")
 """What `askwise new` takes beside a TOML file, too."""
 
 
+@examples(
+    "askwise new cats.toml --name more-cats",
+    'askwise new reviews.csv --question "Is it good?" --options yes,no --people ann,ben '
+    "--price 0.05 --budget 2",
+)
 def new(
     source: Path = argument(
         "FILE", "Items to label (CSV, TSV, JSON Lines or Parquet), or a campaign as TOML."
@@ -44,9 +50,11 @@ def new(
         None, "ANN,BEN", "People who answer: names, or a table id,price and optionally limit."
     ),
     price: str = option("", "MONEY", "Price of an answer, for people without one."),
-    limit: str = option("", "N", "How many answers a person may give, for people without a limit."),
+    limit: str = option(
+        "", "N", "Maximum number of answers per person, for people without a limit."
+    ),
     judges: Path | None = option(None, "judges.toml", "Models and programs that answer."),
-    budget: str | None = option(None, "MONEY", "The most that is spent."),
+    budget: str | None = option(None, "MONEY", "Maximum to spend."),
     currency: str = option("", "CODE", "Currency of the prices, such as EUR."),
     target_error: float | None = option(
         None, "SHARE", "Share of labels that may be wrong; stops when it is reached."
@@ -60,7 +68,7 @@ def new(
         None, "COLUMN", "Column to show (repeatable); guessed by default."
     ),
     id: str | None = option(None, "COLUMN", "The column of ids."),
-    kind: str | None = option(None, "COLUMN", "Column that says what kind of item it is."),
+    kind: str | None = option(None, "COLUMN", "Column with the kind of each item."),
     truth: str | None = option(None, "COLUMN", "The column that holds the truth of some items."),
     gold: Path | None = option(
         None, "FILE", "Gold questions: a table like FILE with a truth for each item."
@@ -85,7 +93,9 @@ def new(
     ),
     seed: int | None = option(None, "S", "Random seed."),
     name: str | None = option(
-        None, "NAME", "Name of the campaign; by default as in the TOML file, or the table's name."
+        None,
+        "NAME",
+        "Name of the campaign; by default the one in the TOML file, or the table's name.",
     ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
@@ -152,9 +162,9 @@ def _of_table(
 
 
 def _ordered(source: Path, store: Store, said: dict[str, Any]) -> LabelOrder:
-    from askwise.data.orders import options_of_text
+    from askwise.data.orders import options_of_text, read_order
     from askwise.data.tables import read_text
-    from askwise.labelling import make_order
+    from askwise.labelling import with_judges
 
     cache = None
     if said["judges"] is not None:
@@ -167,20 +177,20 @@ def _ordered(source: Path, store: Store, said: dict[str, Any]) -> LabelOrder:
     if said["option_"] and said["options"]:
         raise InvalidParameter("give options or option, not both", field="options")
     guide = said["instructions"]
-    same = ("question", "title", "currency", "judges", "budget", "target_error", "certify")
+    same = ("question", "title", "currency", "budget", "target_error", "certify")
     more = ("escalate", "id", "kind", "truth", "policy", "seed")
-    return make_order(
+    order = read_order(
         source,
         options=options_of_text("\n".join(said["option_"])) if said["option_"] else said["options"],
         instructions="" if guide is None else read_text(guide),
         people=_people(said["people"], said["price"], said["limit"]),
         by=said["by"] or None,
         text=said["text"] or None,
-        cache=cache,
         gold=said["gold"],
         screening=_screening(said),
         **{key: said[key] for key in (*same, *more)},
     )
+    return with_judges(order, said["judges"], cache=cache)
 
 
 def _screening(said: dict[str, Any]) -> dict[str, Any] | None:

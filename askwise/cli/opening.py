@@ -46,7 +46,7 @@ def open_store(url: str) -> Store:
 
     if url == "memory":
         valid = "'sqlite:///FILE' or 'postgresql://...'"
-        message = f"store is 'memory', which ends with the command: give {valid}"
+        message = f"store is 'memory', which is gone when the command ends: give {valid}"
         raise StoreError(message, field="store", reason="store_unusable")
     return store.open_store(url)
 

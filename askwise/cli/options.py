@@ -1,9 +1,12 @@
 """Arguments and options: how a command declares them, and those that several commands take."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import typer
+
+from askwise.core.errors import InvalidParameter
 
 DEFAULT_STORE = "sqlite:///askwise.sqlite"
 
@@ -34,8 +37,7 @@ def option(
 
 def switch(name: str, help: str) -> Any:
     """An option that is on or off."""
-    # Without an empty metavar, its help would say <bool>.
-    return typer.Option(False, name, metavar="", help=help)
+    return typer.Option(False, name, help=help)
 
 
 StoreUrl = Annotated[
@@ -55,13 +57,31 @@ Key = Annotated[
     str | None,
     typer.Option(
         metavar="KEY",
-        help="Your own name for this write: a retry with the same key changes nothing.",
+        help="Unique name of this write: a retry with the same key changes nothing.",
     ),
 ]
 Reference = Annotated[
     str | None,
     typer.Option(metavar="TEXT", help="Such as a model's request id, in up to 500 characters."),
 ]
-AsJson = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Seed = Annotated[int, typer.Option(metavar="S", help="Random seed.")]
 Port = Annotated[int, typer.Option(metavar="PORT", help="Port to listen on; 0 takes a free one.")]
+
+
+def settings_of(given: Sequence[str] | None) -> dict[str, str]:
+    """Read what ``--set KEY=VALUE`` says."""
+    chosen = {}
+    for each in given or ():
+        key, equals, value = each.partition("=")
+        if not equals or not key.strip():
+            raise InvalidParameter(f"set is {each!r}: give KEY=VALUE", field="set")
+        chosen[key.strip()] = value
+    return chosen
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

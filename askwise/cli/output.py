@@ -71,12 +71,12 @@ def show_records(columns: Sequence[str], records: Iterable[Sequence[Any]]) -> No
     console().print(table(columns, records))
 
 
-Columns = Mapping[str, str | Callable[[Any], Any]]
+Headings = Mapping[str, str | Callable[[Any], Any]]
 """What is shown of each object, by heading: a field, or what is made of the object."""
 
 
 def show_objects(
-    found: Sequence[Any], as_json: bool, columns: Columns, *, nothing: str = ""
+    found: Sequence[Any], as_json: bool, columns: Headings, *, nothing: str = ""
 ) -> None:
     """Print objects, or dicts of JSON, as JSON or as records; to people also that there is none."""
     if as_json:

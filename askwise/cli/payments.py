@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import change, open_campaign, signed
 from askwise.cli.options import (
     DEFAULT_STORE,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from askwise.campaign import Campaign, Payout
 
 
+@examples("askwise payments cats")
 def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what each worker has earned, what was paid out and what is reserved for them."""
     columns = {"worker": "worker", ">answers": "answers", ">paid": "paid"}
@@ -37,11 +39,12 @@ def payments(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = Fals
     output.show_objects(found, as_json, columns)
 
 
+@examples("askwise payouts cats --due", "askwise payouts cats --out due.csv")
 def payouts(
     name: Name,
     due: bool = switch("--due", "Show what to pay now instead."),
     out: str | None = option(
-        None, "FILE", "Write what to pay now to a file: .csv, .tsv, .jsonl or .parquet."
+        None, "FILE", "Write what to pay now to this file: .csv, .tsv, .jsonl or .parquet."
     ),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
@@ -64,12 +67,13 @@ def payouts(
         columns = {"paid on": "on", "worker": "worker", ">amount": "amount"}
         columns |= {"currency": "currency", "reference": "reference", "by": "by"}
         found = campaign.payouts()
-        output.show_objects(found, as_json, columns, nothing="nobody was paid yet")
+        output.show_objects(found, as_json, columns, nothing="nobody has been paid yet")
 
 
 _By = option(None, "NAME", "Who recorded it; your name on this machine by default.")
 
 
+@examples('askwise pay cats ben --reference "SEPA 4711" --on 2026-11-18', "askwise pay cats --all")
 @change
 def pay(
     campaign: Campaign,
@@ -102,12 +106,13 @@ def pay(
     return "\n".join(map(_words, paid))
 
 
+@examples('askwise bonus cats ann 0.20 "careful work"')
 @change
 def bonus(
     campaign: Campaign,
     key: str | None,
     worker: str = argument("WORKER", "The worker."),
-    amount: str = argument("AMOUNT", "How much; it must be left in the budget."),
+    amount: str = argument("AMOUNT", "Amount; the budget must have this much left."),
     why: str = argument("WHY", "The reason, in up to 2,000 characters; the worker reads it."),
     by: str | None = option(None, "NAME", "Who gives it; your name on this machine by default."),
 ) -> str:
@@ -130,7 +135,7 @@ def _amounts(path: str) -> dict[str, str]:
         zip(found.cells["worker"], found.cells["owed"], strict=True)
     ):
         if worker in amounts:
-            message = f"{found.place(row)}: worker {worker!r} is there already"
+            message = f"{found.place(row)}: worker {worker!r} appears twice"
             raise InvalidProblem(message, field="worker")
         amounts[worker] = owed
     return amounts

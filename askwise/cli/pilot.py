@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl
 from askwise.cli.results import ends_of, percents
@@ -18,6 +19,7 @@ _FACTS = (
 )
 
 
+@examples("askwise pilot panel")
 def pilot(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what the pilot has shown of its workers so far."""
     found = open_campaign(store, name).pilot()
@@ -48,7 +50,7 @@ def _show(found: PilotReport) -> None:
         facts.append(("worth", f"{found.n_eff:.1f} workers who err independently"))
     facts += [("family", _about(each)) for each in found.families if each.suspicious]
     output.show(output.grid(facts))
-    columns = ["worker", ">answers", ">failed", ">flips", ">waiting", ">cost an answer"]
+    columns = ["worker", ">answers", ">failed", ">flips", ">waiting", ">cost per answer"]
     columns += [">largest cost", "agrees with others", "right", ">of truths"]
     rows = [
         [
@@ -63,6 +65,7 @@ def _show(found: PilotReport) -> None:
 
 def _about(family: FamilyAgreement) -> str:
     return (
-        f"{', '.join(family.workers)} ({family.family}) agree on {family.within:.0%} of tasks, and "
-        f"on {family.across:.0%} with others: count them for less than as many others"
+        f"{', '.join(family.workers)} ({family.family}) agree with each other on "
+        f"{family.within:.0%} of tasks, and with others on {family.across:.0%}: count them for "
+        "less than the same number of others"
     )

@@ -10,8 +10,10 @@ import typer
 
 from askwise.cli import campaign_plan, output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, Seed, option
-from askwise.cli.outputs import command_line, pages, progress, show_found
+from askwise.cli.progress import progress
+from askwise.cli.reports import command_line, pages, show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -28,6 +30,10 @@ OF_WORKERS = (
 """Options of plans with crowds, and of those with workers."""
 
 
+@examples(
+    "askwise plan workers.csv --tasks 20 --target-error 0.1 --policy random-pairs --runs 10",
+    "askwise plan --crowds crowds.toml --options 2 --questions 100 --runs 200",
+)
 def plan(
     workers: Annotated[
         Path | None,
@@ -52,7 +58,7 @@ def plan(
     tasks: int | None = option(None, "N", "Number of tasks; 100 by default."),
     budget: str | None = option(None, "AMOUNT", "Show how far this budget goes."),
     lever: str | None = option(
-        None, "NAME", "What is tuned: budget, target (of the policy), or whichever is cheapest."
+        None, "NAME", "What to tune: budget, target (of the policy), or whichever is cheapest."
     ),
     truths: int | None = option(None, "N", "Tasks whose truth is known beforehand; 0 by default."),
     certify: float | None = option(
@@ -64,7 +70,7 @@ def plan(
     by: str | None = option(
         None, "WORKER", "The trusted worker who audits; by default the cheapest."
     ),
-    audits: int | None = option(None, "N", "The most audits; 100 by default."),
+    audits: int | None = option(None, "N", "Maximum number of audits; 100 by default."),
     correlation: str | None = option(
         None,
         "SHARE",
@@ -91,7 +97,8 @@ def plan(
     horizon: int | None = option(
         None,
         "N",
-        "With --crowds: the most answers to a question; 1000 for rules that might never stop.",
+        "With --crowds: maximum number of answers per question; 1000 for rules that might never "
+        "stop.",
     ),
     runs: int | None = option(
         None, "N", "Simulated campaigns (100 by default), or with --crowds questions (5000)."
@@ -130,15 +137,15 @@ def _check_together(given: dict[str, Any]) -> None:
         )
     for name in OF_WORKERS if crowds else OF_CROWDS:
         if name in given:
-            said = "does not go with --crowds" if crowds else "goes with --crowds only"
+            said = "can't be combined with --crowds" if crowds else "can only be used with --crowds"
             raise InvalidParameter(f"{name} {said}: leave it out", field=name)
     for name in ("correlation", "family_correlation", "options"):
         if name in given and "answers" in given:
             raise InvalidParameter(
-                f"{name} does not go with --answers, which show it: leave it out", field=name
+                f"{name} can't be combined with --answers, which show it: leave it out", field=name
             )
     if "gold" in given and "answers" not in given:
-        raise InvalidParameter("gold goes with --answers only: leave it out", field="gold")
+        raise InvalidParameter("gold can only be used with --answers: leave it out", field="gold")
 
 
 def _plan_crowds(given: dict[str, Any], place: Path | None, tell: Progress) -> Plan:
@@ -215,7 +222,7 @@ def _range(text: str) -> tuple[float, float]:
 
 
 def _print_lines(made: Plan) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line = output.line
     for name in ("questions", "options", "policy", "rule"):
         line(name, getattr(made, name))

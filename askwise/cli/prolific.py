@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument, option, switch
 from askwise.core.errors import InvalidParameter
@@ -24,22 +25,32 @@ EVENTS = ("submission.status.change", "study.status.change")
 """What the service wants to be told of."""
 
 _Address = option(
-    ..., "URL", "What participants reach the service by: https://ask.example.org", "--address"
+    ...,
+    "URL",
+    "Address at which participants reach the service: https://ask.example.org",
+    "--address",
 )
 
 
+@examples(
+    'askwise prolific create cats --title "Cats in pictures" --description "Do you see a cat?" '
+    "--reward 1.20 --minutes 6 --questions 20 --price 0.08 --address https://ask.example.org",
+    run=False,
+)
 @app.command("create")
 def create(
     name: Name,
-    title: str = option(..., "TEXT", "What the study is called on Prolific."),
-    description: str = option(..., "TEXT", "What participants read of it there."),
-    reward: str = option(..., "AMOUNT", "What a participant is paid at least."),
-    minutes: int = option(..., "N", "How long a participant takes, about."),
-    questions: int = option(..., "N", "How many questions a participant answers at most."),
-    price: str = option("0", "AMOUNT", "What an answer earns; above the reward it is a bonus."),
-    places: int = option(5, "N", "How many participants it begins with."),
-    step: int = option(5, "N", "How many places are added at a time."),
-    most: int = option(100, "N", "How many participants there may be at most."),
+    title: str = option(..., "TEXT", "Title of the study on Prolific."),
+    description: str = option(..., "TEXT", "Description that participants read there."),
+    reward: str = option(..., "AMOUNT", "Minimum pay of a participant."),
+    minutes: int = option(..., "N", "How long a participant is expected to take."),
+    questions: int = option(..., "N", "Maximum number of questions per participant."),
+    price: str = option(
+        "0", "AMOUNT", "Pay per answer; what exceeds the reward is paid as a bonus."
+    ),
+    places: int = option(5, "N", "Number of participants to begin with."),
+    step: int = option(5, "N", "Number of places to add at a time."),
+    most: int = option(100, "N", "Maximum number of participants."),
     address: str = _Address,
     extra: str | None = option(
         None, "FILE", "Further fields of the study as JSON, such as filters or project."
@@ -68,17 +79,20 @@ def create(
     output.say(shown, as_json, f"study {made.study} is drafted: see it on Prolific, then run it")
 
 
+@examples("askwise prolific run cats", "askwise prolific run cats --once", run=False)
 @app.command("run")
 def run(
     name: Name,
-    every: float = option(60.0, "SECONDS", "How often Prolific is asked; events come sooner."),
-    once: bool = switch("--once", "Look once, do what is to be done, and end."),
+    every: float = option(
+        60.0, "SECONDS", "How often to ask Prolific; webhook events come sooner."
+    ),
+    once: bool = switch("--once", "Look once, do what is due, and exit."),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
     """Publish the study, approve submissions, pay bonuses and add places until it is done.
 
-    Stop it at any time, and start it again: it goes on where it was.
+    You can stop it at any time; started again, it continues where it stopped.
     """
     if not 1 <= every <= 86400:
         raise InvalidParameter(f"every is {every:g}: give 1 to 86400 seconds", field="every")
@@ -96,29 +110,34 @@ def run(
         recruiter.run(every=every, watch=tell)
 
 
+@examples("askwise prolific stop cats", run=False)
 @app.command("stop")
 def stop(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
-    """Let no participants in any more, for good; run it once more to pay those who came."""
+    """Permanently close the study to new participants; run it once more to pay those who came."""
     _recruiter(store, name).stop()
-    output.say({"stopped": True}, as_json, "the study takes nobody any more")
+    output.say({"stopped": True}, as_json, "the study is closed to new participants")
 
 
+@examples("askwise prolific settle cats --paid", run=False)
 @app.command("settle")
 def settle(
     name: Name,
     paid: bool = switch("--paid", "Prolific has paid these bonuses."),
-    unpaid: bool = switch("--unpaid", "It has not; they are paid with the next run."),
+    unpaid: bool = switch("--unpaid", "Prolific has not paid them; the next run pays them."),
     store: StoreUrl = DEFAULT_STORE,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether bonuses were paid of which that is not known, after you have looked."""
+    """Record whether bonuses of unknown state were paid, after you have looked on Prolific."""
     if paid == unpaid:
         raise InvalidParameter("give --paid or --unpaid", field="paid")
     batch = _recruiter(store, name).settle(paid=paid)
     said = "paid" if paid else "not paid"
-    output.say({"batch": batch.batch, "paid": paid}, as_json, f"{batch.batch} is noted as {said}")
+    output.say(
+        {"batch": batch.batch, "paid": paid}, as_json, f"{batch.batch} is recorded as {said}"
+    )
 
 
+@examples("askwise prolific webhooks 60d42f4ec1 --address https://ask.example.org", run=False)
 @app.command("webhooks")
 def webhooks(
     workspace: str = argument("WORKSPACE", "The workspace's id on Prolific."),
@@ -166,7 +185,7 @@ def _object(path: str) -> dict[str, Any]:
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
-        raise InvalidParameter(f"{path} is no JSON: {error}", field="extra") from None
+        raise InvalidParameter(f"{path} is not JSON: {error}", field="extra") from None
     if not isinstance(found, dict):
-        raise InvalidParameter(f"{path} is no object of JSON", field="extra")
+        raise InvalidParameter(f"{path} is not a JSON object", field="extra")
     return found

@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, Seed, argument, option
-from askwise.cli.outputs import command_line, pages, progress, show_found, spoken
+from askwise.cli.progress import progress, spoken
+from askwise.cli.reports import command_line, pages, show_found
 from askwise.core.registry import split_outside_brackets
 
 if TYPE_CHECKING:
     from askwise.lab.replaying.replay import Replay
 
 
+@examples(
+    "askwise replay labels.csv --gold gold.csv --budget 20 --policy hem "
+    "--against random-pairs --runs 2",
+)
 def replay(
     labels: Path = argument("LABELS", "A table task,worker,label (CSV, JSON Lines, Parquet)."),
     gold: Path = option(..., "FILE", "True labels: a table task,label."),
-    budget: str = option(..., "AMOUNT", "The most that may be spent."),
+    budget: str = option(..., "AMOUNT", "Maximum to spend."),
     policy: str = option(
         "hem",
         "LABEL",
@@ -36,7 +42,10 @@ def replay(
         None, "FILE", "A table worker,price and optionally limit,kind,family, instead of --prices."
     ),
     truths: int = option(
-        0, "N", "Tasks, drawn at random, whose truth is told at the start; they are not measured."
+        0,
+        "N",
+        "Number of tasks, drawn at random, whose truth is told at the start; accuracy is not "
+        "measured on them.",
     ),
     stop: str | None = option(
         None,
@@ -45,10 +54,10 @@ def replay(
         completion=completes("stopping"),
     ),
     duplicates: str = option(
-        "drop", "drop|refuse", "Repeated answers of a worker to the same task."
+        "drop", "drop|refuse", "What to do with repeated answers of a worker to a task."
     ),
-    runs: int = option(10, "N", "Number of runs, each in another order."),
-    window: int = option(1, "N", "Questions that may be open at a time."),
+    runs: int = option(10, "N", "Number of runs, each in a different order."),
+    window: int = option(1, "N", "Number of questions that may be open at a time."),
     seed: Seed = 0,
     out: Path | None = option(
         None, "DIR", "Write replay.json, figure.png, figure.svg and report.html there."
@@ -57,15 +66,14 @@ def replay(
 ) -> None:
     """Try a policy on recorded answers: what it would have cost, and how accurate it would be."""
     from askwise.core.checks import one_of
-    from askwise.data.labels import (
-        in_common,
+    from askwise.data import (
         read_contexts,
         read_gold,
         read_labels,
         read_prices,
         read_recorded_workers,
-        truths_in,
     )
+    from askwise.data.labels import in_common, truths_in
     from askwise.lab.replaying import replay as replays
     from askwise.lab.replaying.files import write_replay
 
@@ -101,7 +109,7 @@ def replay(
 
 
 def _print_lines(found: Replay) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     line = output.line
     for name in ("tasks", "workers", "answers", "options", "measured", "runs", "seed"):
         line(name, getattr(found, name))

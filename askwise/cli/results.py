@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 WorkerName = Annotated[str, argument("WORKER", "The worker's id.")]
 
 
+@examples("askwise results cats")
 def results(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what the labels are, what they rest on and how many are right."""
     found = open_campaign(store, name).results()
@@ -72,6 +74,7 @@ def _measured(found: MeasuredAccuracy) -> str:
     )
 
 
+@examples("askwise agreement cats")
 def agreement(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show how far answers to the same tasks agree, with 95% intervals."""
     found = open_campaign(store, name).agreement()
@@ -93,6 +96,7 @@ def agreement(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = Fal
         output.line("alpha", *ends_of(found.alpha))
 
 
+@examples("askwise worker cats ann")
 def worker(
     name: Name, worker: WorkerName, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
 ) -> None:
@@ -146,6 +150,7 @@ def _show_worker(found: WorkerReport) -> None:
         output.show("", output.table(["context", ">answers", "quality"], rows))
 
 
+@examples("askwise judges panel")
 def judges(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show the models among the workers: against people, and together."""
     found = open_campaign(store, name).judges()
@@ -155,7 +160,7 @@ def judges(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
     elif output.for_people():
         worth = "not known" if panel is None else f"{panel.value:.1f} that err independently"
         output.show(output.grid([("judges", len(found.judges)), ("worth", worth)]))
-        columns = ["judge", "family", ">answers", ">failed", ">cost an answer"]
+        columns = ["judge", "family", ">answers", ">failed", ">cost per answer"]
         rows = [
             [each.id, each.family, each.answers, each.failed, each.cost_an_answer,
              percents(each.with_people), percents(each.accuracy), each.truths]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, argument, option
 from askwise.core.errors import InvalidParameter
 
@@ -44,6 +45,7 @@ Threshold = Annotated[
 ]
 
 
+@examples("askwise scores promptfoo.json --from promptfoo --metric answers --out judged.csv")
 def scores(
     export: Path = argument("EXPORT", "The export of an evaluation tool."),
     tool: str = option(..., TOOL, FROM, "--from"),
@@ -63,7 +65,7 @@ def scores(
         check_written(path)
     if people is not None and people.absolute() == out.absolute():
         raise InvalidParameter(
-            f"people is {str(people)!r}, as out is: give each a file of its own", field="people"
+            f"people is {str(people)!r}, the same as out: give each its own file", field="people"
         )
     wanted = people is not None
     found = read_export(
@@ -118,7 +120,7 @@ def read_export(
 
 
 def _print_lines(found: ScoreTables) -> None:
-    """One fact a line, for programs that read lines."""
+    """One fact per line, for programs that read lines."""
     output.line("verdicts", len(found.verdicts["task"]))
     output.line("people", len(found.people["task"]))
     for name in found.metrics:

@@ -17,9 +17,10 @@ from urllib.parse import urlsplit
 import typer
 
 from askwise.cli import output
+from askwise.cli.examples import examples
+from askwise.cli.extras import extra
 from askwise.cli.opening import open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, Port, StoreUrl, argument, option, switch
-from askwise.cli.outputs import extra
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -31,6 +32,12 @@ LOG_LEVELS = ("info", "warning", "error")
 app = typer.Typer(help="Create, list and revoke keys of the service.", no_args_is_help=True)
 
 
+@examples(
+    "askwise serve --store sqlite:///askwise.sqlite --port 8000",
+    "askwise serve --demo",
+    "askwise serve --dry-run",
+    run=False,
+)
 def serve(
     store: StoreUrl = DEFAULT_STORE,
     host: str = option("127.0.0.1", "HOST", "Address to listen on."),
@@ -43,38 +50,39 @@ def serve(
         "", "HOSTS", "Proxies trusted to say where a request comes from, comma-separated."
     ),
     most_out: int = option(
-        3, "N", "How many questions a worker's link or token may hold at a time."
+        3, "N", "Maximum number of questions that a worker's link or token may hold at a time."
     ),
     lease: float = option(
         3600.0,
         "SECONDS",
-        "When a worker's open questions are released, in campaigns without a lease; 0 is never.",
+        "Seconds after which a worker's open questions are released, in campaigns without a "
+        "lease; 0 for never.",
     ),
     revise_within: float = option(
-        60.0, "SECONDS", "How long a worker may change their last answer; 0 for not at all."
+        60.0, "SECONDS", "How long a worker may change their last answer; 0 to forbid it."
     ),
     private_hooks: bool = switch("--private-hooks", "Allow webhooks to private addresses."),
     secret: str = option(
         "",
         "FILE",
         "File with the secret that signs webhooks, created if missing. By default beside an "
-        "SQLite store; with PostgreSQL the same file for all machines, or none.",
+        "SQLite store; with PostgreSQL give all machines the same file, or none.",
     ),
-    judges: str = option(
-        "", "FILE", "Judges that campaigns may name, and that the service calls itself."
-    ),
+    judges: str = option("", "FILE", "Judges that campaigns may name and the service calls."),
     private_judges: bool = switch("--private-judges", "Allow judges at private addresses."),
     log: str = option(
         "",
         "LEVEL",
-        "What is logged: info (every request), warning or error. By default warning on a "
+        "What to log: info (every request), warning or error. By default warning on a "
         "terminal, where requests would bury the key, and info elsewhere.",
     ),
     demo: bool = switch(
         "--demo",
         "Serve an example campaign from a temporary store, deleted when you stop.",
     ),
-    dry_run: bool = switch("--dry-run", "List the changes that the store needs, and make none."),
+    dry_run: bool = switch(
+        "--dry-run", "List the changes that the store needs without making them."
+    ),
 ) -> None:
     """Serve campaigns over HTTP: the API, the workers' page, the dashboard."""
     from askwise.store import open_store as store_of
@@ -87,10 +95,13 @@ def serve(
         print("\n".join(steps) if steps else "the store is up to date")
         return
     if workers < 1 or (workers > 1 and store == "memory"):
-        valid = "1, as a store in memory is of one process" if workers > 1 else "1 or more"
+        valid = (
+            "1, because a store in memory belongs to one process" if workers > 1 else "1 or more"
+        )
         raise InvalidParameter(f"workers is {workers}: give {valid}", field="workers")
     _check_address(address)
     _check_proxies(proxies)
+    _say_beginning(store)
     with extra("service"):
         # All of it now, as what is missing is better said before a key is.
         import uvicorn  # noqa: F401
@@ -155,6 +166,7 @@ class Greeting:
     def make(cls, store: Store, address: str) -> Greeting:
         """Make the first owner's key, if nobody ever had one."""
         from askwise.service.auth.identity import Identities
+        from askwise.service.settings import works_here_only
 
         identities = Identities(store)
         secret = identities.first_owner()
@@ -163,10 +175,14 @@ class Greeting:
             line = f"the owner's key, shown this once: {secret}"
             key = f"{'-' * len(line)}\n{line}\n{'-' * len(line)}"
         elif not identities.has_owner():
-            key = (
-                "nobody has an owner's key that is good: make one with askwise keys new owner LABEL"
+            key = "there is no valid owner's key: create one with askwise keys new owner LABEL"
+        place = f"serving at {address} (dashboard: {address}/dashboard)"
+        if works_here_only(address):
+            place += (
+                "\nlinks work on this computer only; for other people give --host with its address "
+                "in their network, or --address behind a proxy"
             )
-        return cls(key, f"serving at {address} (dashboard: {address}/dashboard)")
+        return cls(key, place)
 
     def say(self) -> None:
         """Print all of it, when the service listens."""
@@ -182,6 +198,7 @@ class Greeting:
             print(key, flush=True)
 
 
+@examples('askwise keys new viewer "the wall screen" --days 90')
 @app.command("new")
 def new_key(
     role: str = argument("ROLE", "owner, requester or viewer."),
@@ -209,10 +226,11 @@ def new_key(
     output.say({**issued.to_json(), "secret": secret}, as_json, secret)
 
 
+@examples("askwise keys list")
 @app.command("list")
 def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """List the keys, without their secrets."""
-    columns: output.Columns = {
+    columns: output.Headings = {
         **{"id": "id", "role": "role", "label": "label"},
         **{"created": lambda key: _day(key.created), "expires": lambda key: _day(key.expires)},
         "revoked": lambda key: _day(key.revoked),
@@ -220,6 +238,7 @@ def list_keys(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     output.show_objects(_identities(store).keys(), as_json, columns)
 
 
+@examples("askwise keys revoke 6f1c09d2b7a45e83")
 @app.command("revoke")
 def revoke_key(
     id: str = argument("ID", "The key's id, from the list."),
@@ -231,12 +250,18 @@ def revoke_key(
     output.say(revoked.to_json(), as_json, f"{revoked.label}'s key is revoked")
 
 
+def _say_beginning(store: str) -> None:
+    """Tell somebody at a terminal what happens in the seconds until it serves."""
+    from askwise.store.errors import without_password
+
+    if sys.stderr.isatty():
+        print(f"starting the service on {without_password(store)} ...", file=sys.stderr, flush=True)
+
+
 def _demo_store(store: str) -> str:
     """Make a store that is deleted when the process ends."""
     if store not in (DEFAULT_STORE, os.environ.get("ASKWISE_STORE")):
-        raise InvalidParameter(
-            "--demo has a store of its own, which is deleted: leave --store out", field="store"
-        )
+        raise InvalidParameter("--demo uses a temporary store: leave --store out", field="store")
     folder = tempfile.mkdtemp(prefix="askwise-demo-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return f"sqlite:///{folder}/demo.sqlite"
@@ -282,7 +307,7 @@ def _check_address(address: str) -> None:
 
 
 def _check_proxies(proxies: str) -> None:
-    """Complain about what is no address: it would never be that of a proxy."""
+    """Complain about what is not an address: it would never be that of a proxy."""
     for each in proxies.split(",") if proxies else []:
         try:
             if each.strip() != "*":

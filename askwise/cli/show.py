@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import open_campaign, open_campaign_of, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, AssignmentId, Name, StoreUrl, option
 from askwise.core.choices import WHY_DONE
@@ -25,6 +26,7 @@ CHUNK = 2_000
 """Events of a log read at a time."""
 
 
+@examples("askwise status cats", "askwise status cats --json")
 def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show a campaign at a glance."""
     campaign = open_campaign(store, name)
@@ -53,6 +55,7 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
             output.line("question", content.question)
 
 
+@examples("askwise answers cats", "askwise answers cats --json")
 def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show every task's answer so far."""
     campaign = open_campaign(store, name)
@@ -71,6 +74,7 @@ def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
         print(watch.statement if watch else "", file=sys.stderr)
 
 
+@examples("askwise certificate mails")
 def certificate(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what audits have shown of the labels so far."""
     found = open_campaign(store, name).certificate()
@@ -102,6 +106,7 @@ def certificate(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = F
         output.show("", output.table(columns, rows))
 
 
+@examples("askwise log cats --after 4", "askwise log cats --json")
 def log(
     name: Name,
     first: int = option(0, "N", "Only events after this number.", "--after"),
@@ -128,6 +133,7 @@ def log(
             output.line(event.seq, moment, event.kind.name, _details(event) or None)
 
 
+@examples("askwise explain cats:3")
 def explain(
     assignment: AssignmentId, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
 ) -> None:
@@ -225,7 +231,7 @@ def _show_status(found: Status, content: Content | None) -> None:
         ("answers", f"{found.answers}, and {found.pending} pending, after {decisions}"),
     ]
     if found.failures:
-        facts.append(("failures", f"{found.failures} calls brought no answer"))
+        facts.append(("failures", f"{found.failures} calls gave no answer"))
     if found.unbooked:
         facts.append(("unbooked", f"{found.unbooked} that calls cost beyond the budget"))
     facts.append(("workers", found.workers))
@@ -256,7 +262,7 @@ def _reason(need: NeedsGold) -> str:
         return f"drawn at random to be audited, and waited for: askwise truth for {tasks}"
     more = ", then the next that are named here" if need.count > len(need.tasks) else ""
     return (
-        f"confidences{where} rest on agreement alone, which is no probability: the truths of "
+        f"confidences{where} rest on agreement alone, which is not a probability: the truths of "
         f"{need.count} tasks drawn at random would make it one; askwise truth for {tasks}{more}"
     )
 

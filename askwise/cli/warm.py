@@ -2,14 +2,17 @@
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 from askwise.cli import output
 from askwise.cli.completing import completes
+from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, argument
-from askwise.cli.outputs import progress
+from askwise.cli.progress import progress, spoken
 
 
+@examples('askwise warm hem "b-kube"')
 def warm(
     policies: Annotated[
         list[str] | None,
@@ -37,10 +40,14 @@ def warm(
 
     parts = [policy_part(label) for label in policies] if policies else all_parts()
     found = []
-    with progress(quiet=as_json) as tell:
-        for number, (name, run) in enumerate(parts, start=1):
-            tell("warming", number - 1, len(parts))
-            found.append((name, _compiled(f"{name}, {number} of {len(parts)}", run)))
+    with (
+        progress(quiet=as_json, compiles=False, aloud=False) as tell,
+        spoken(quiet=as_json) as say,
+    ):
+        for number, (name, run) in enumerate(parts):
+            tell("warming", number, len(parts))
+            here = f"warmed: {number} of {len(parts)}"
+            found.append((name, _compiled(run, partial(_tell_kernel, name, here, tell, say))))
             if not as_json and not output.for_people():
                 output.line(*_told(*found[-1]))
                 sys.stdout.flush()
@@ -51,8 +58,8 @@ def warm(
         output.show_records(("name", "kernels compiled"), [_told(*each) for each in found])
 
 
-def _compiled(what: str, run: Callable[[], None]) -> int:
-    """Run a part and count the kernels that are compiled for it."""
+def _compiled(run: Callable[[], None], tell: Callable[[str, int, bool], None]) -> int:
+    """Run a part and count the kernels that are compiled for it; tells which, and if it begins."""
     from askwise.core import compiling
 
     begun: list[str] = []
@@ -60,10 +67,25 @@ def _compiled(what: str, run: Callable[[], None]) -> int:
     def count(kernel: str, begins: bool) -> None:
         if begins:
             begun.append(kernel)
+        tell(kernel, len(begun), begins)
 
-    with compiling.watched(count), compiling.forced(what):
+    with compiling.watched(count), compiling.forced():
         run()
     return len(begun)
+
+
+def _tell_kernel(
+    name: str,
+    here: str,
+    tell: Callable[[str, int, int], None],
+    say: Callable[[str], None],
+    kernel: str,
+    number: int,
+    begins: bool,
+) -> None:
+    """Tell which kernel of a part the compiler is at: it takes seconds each."""
+    tell(f"{name}: compiling {kernel}", int(not begins), 1)
+    say(f"{name}: compiling {kernel}, its kernel {number}; {here}")
 
 
 def _told(name: str, compiled: int) -> tuple[str, int | str]:

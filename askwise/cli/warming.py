@@ -20,23 +20,23 @@ from askwise.testing.sessions import Session, play, spec_of_campaign, start
 SCRIPT = tuple((7 * number + number // 5) % 61 for number in range(90))
 """What happens in the campaigns: with these numbers, every kind of event."""
 
-Part = tuple[str, Callable[[], None]]
+WarmedPart = tuple[str, Callable[[], None]]
 """The name of something that live campaigns run, and a small campaign or more that runs it."""
 
 
-def policy_part(label: str) -> Part:
+def policy_part(label: str) -> WarmedPart:
     """The part that a policy is."""
     policy = policies.make(from_label(label))
     if not scenes_for(policy):
         raise InvalidParameter(
-            f"policy {policy.name!r} takes part in no live campaign as it is: give its parameters, "
+            f"policy {policy.name!r} can't run in a live campaign without parameters: give them, "
             f"as in '{policy.name}(KEY=VALUE)'",
             field="policy",
         )
     return label, partial(_run_policy, policy)
 
 
-def all_parts() -> list[Part]:
+def all_parts() -> list[WarmedPart]:
     """All policies that compile, rules and aggregators."""
     made = [policies.make(name) for name in policies.names()]
     compiled = [each for each in made if isinstance(each, KernelPolicy) and each.compiles]

@@ -6,6 +6,7 @@ import getpass
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
+from askwise.cli.examples import examples
 from askwise.cli.opening import change, open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument, option
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from askwise.campaign.views import WorkerSummary
 
 
+@examples("askwise workers cats")
 def workers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show the workers: their work, their money, how good they are."""
     found = open_campaign(store, name).workers()
@@ -26,8 +28,8 @@ def workers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
         ">out": "out",
         ">price": "price",
         ">paid": "paid",
-        ">seconds an answer": _seconds,
-        ">pay an hour": "pay_an_hour",
+        ">seconds per answer": _seconds,
+        ">pay per hour": "pay_an_hour",
     }
     output.show_objects(found, as_json, columns)
 
@@ -55,6 +57,7 @@ WHO = option(None, "NAME", "Who decides; your name on this machine by default.")
 WHY = option(None, "TEXT", "The reason, in up to 2,000 characters.")
 
 
+@examples('askwise suspend cats ben --why "answers at random"')
 @change
 def suspend(
     campaign: Campaign,
@@ -68,6 +71,7 @@ def suspend(
     return f"{worker} is suspended"
 
 
+@examples("askwise reinstate mice ben")
 @change
 def reinstate(
     campaign: Campaign,

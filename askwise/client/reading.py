@@ -175,7 +175,7 @@ class CampaignReads(CampaignCalls):
 
     @verb
     def download(self, what: str) -> Steps[bytes]:
-        """A campaign as a file, such as ``answers.csv``, ``labels.csv`` or ``log.jsonl``."""
+        """A campaign as a file, such as ``answers.csv``, ``votes.csv`` or ``log.jsonl``."""
         return (yield from download(f"{self._path}/export/{quote(what, safe='')}"))
 
     def _spec(self) -> Steps[dict[str, Any]]:

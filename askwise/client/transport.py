@@ -38,7 +38,7 @@ AGAIN = (429, 502, 503, 504)
 T = TypeVar("T")
 
 
-class _Line:
+class _ServiceAccess:
     """One service: where it is, how often it is tried, and what its replies mean."""
 
     def __init__(
@@ -133,7 +133,7 @@ class _Line:
         )
 
 
-class Transport(_Line):
+class Transport(_ServiceAccess):
     """One service, over connections that are kept open; waits for its replies.
 
     Parameters
@@ -189,7 +189,7 @@ class Transport(_Line):
             self._sleep(pause)
 
 
-class AsyncTransport(_Line):
+class AsyncTransport(_ServiceAccess):
     """As `Transport`, for an event loop: its replies are awaited."""
 
     def __init__(

@@ -95,7 +95,8 @@ def check_by(by: object) -> str:
     """
     if not isinstance(by, str) or not by.strip() or len(by) > LONGEST_NAME:
         raise InvalidAnswer(
-            f"by is {by!r}: give the name of who decides, in up to {LONGEST_NAME} characters",
+            f"by is {by!r}: give the name of the person who decides, in up to {LONGEST_NAME} "
+            "characters",
             field="by",
             reason="invalid_value",
         )

@@ -64,7 +64,7 @@ class CertifyTerms:
         object.__setattr__(self, "by", tuple(map(as_name, self.by)))
         if not self.by or not all(isinstance(each, str) for each in self.by):
             raise InvalidProblem(
-                f"certify.by is {list(self.by)!r}: name one trusted worker at least",
+                f"certify.by is {list(self.by)!r}: name at least one trusted worker",
                 field="certify.by",
             )
         if len(set(self.by)) < len(self.by):

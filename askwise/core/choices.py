@@ -47,9 +47,9 @@ WHY_DONE: dict[str, str] = {
 class Assignment(Jsonable):
     """One question put to one worker, at a price that is reserved.
 
-    ``payload`` is the task's: what the worker is shown. It goes with the assignment so that
-    nobody has to look it up, and is no part of it: two assignments that differ in nothing else
-    are equal, and ``to_json`` leaves it to the task.
+    ``payload`` is the task's: what the worker is shown. It comes with the assignment so that nobody
+    has to look it up, and is not part of it: two assignments that differ in nothing else are equal,
+    and ``to_json`` leaves it to the task.
 
     Attributes
     ----------
@@ -124,8 +124,8 @@ class Wait(_Choice):
     status : "wait"
         Says that it is this of the three, in JSON.
     what : WaitFor
-        What must come first. ``truth``: the truth of a task; ``answers``: answers to what
-        is out; ``workers``: other workers than those on offer; ``resume``: the campaign is
+        What must come first. ``truth``: the truth of a task; ``answers``: answers to open
+        assignments; ``workers``: other workers than those available; ``resume``: the campaign is
         paused.
     """
 
@@ -152,10 +152,10 @@ class Done(_Choice):
     why : DoneWhy
         ``budget``: the money left buys nothing; ``limits``: everybody was asked as often as
         allowed; ``tasks``: no task is left; ``target``: every task is as sure as wanted;
-        ``agreement``: the same by agreement alone, which is no probability, as no truths
-        were told; ``certified``: labels were, as far as audits could show; ``hopeless``: no
-        audits that are left could certify any; ``worthless``: nobody who could be asked is
-        believed to be worth more than the utility's zero; ``stopped``: for good.
+        ``agreement``: the same by agreement alone, which is not a probability, because no truths
+        were told; ``certified``: labels were, as far as audits could show; ``hopeless``: no audits
+        that are left could certify any; ``worthless``: nobody who could be asked is believed to be
+        worth more than the utility's zero; ``stopped``: for good.
     """
 
     why: DoneWhy

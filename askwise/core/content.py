@@ -107,11 +107,11 @@ class Content:
     instructions : str, optional
         How to judge, in Markdown.
     currency : str, optional
-        What prices are in: ``"EUR"``.
+        Currency of the prices, such as ``"EUR"``.
     fields : sequence of Field, mapping or str, optional
-        Which parts of a payload are shown, in this order. Without any, a payload shows itself: text
-        as it is, an object by its ``text``, ``image`` (with ``alt``) and ``html``, whatever else
-        there is as JSON.
+        Which parts of a payload are shown, in this order. Without any, the whole payload is shown:
+        text as it is, an object by its ``text``, ``image`` (with ``alt``) and ``html``, whatever
+        else there is as JSON.
     examples : sequence of Example or mapping, optional
         Tasks whose right answer is known.
 
@@ -153,7 +153,7 @@ class Content:
         if not self.question.strip():
             raise invalid("question", self.question, "say what is asked")
         if len(self.currency) > 10 or not self.currency.isprintable():
-            raise invalid("currency", self.currency, "give its code, as 'EUR'")
+            raise invalid("currency", self.currency, "give its code, such as 'EUR'")
         for name, noun, short in (
             ("options", Option, "name"),
             ("fields", Field, "name"),
@@ -301,4 +301,4 @@ def _is_number(value: object) -> bool:
 def _check_different(values: list[str], field: str, what: str) -> None:
     for at, value in enumerate(values):
         if value in values[:at]:
-            raise InvalidProblem(f"{field}: the {what} {value!r} is there twice", field=field)
+            raise InvalidProblem(f"{field}: the {what} {value!r} appears twice", field=field)

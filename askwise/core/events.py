@@ -170,17 +170,17 @@ class Event:
         True if the call cost more than the price that was reserved for it; not set where it did
         not.
     why : str or None
-        Why a call brought no answer, why a label was set, why a task can't be answered, why a bonus
+        Why a call gave no answer, why a label was set, why a task can't be answered, why a bonus
         was given, why an answer was withdrawn, or what a worker was warned, suspended, reinstated
         or qualified for.
     probabilities : dict of str to float or None
         How sure the source was, by option; they sum to 1, and options that are not named have 0.
-        They are no part of the vote.
+        They are not part of the vote.
     rationale : str or None
-        What the source said for its answer.
+        The reasons that the source gave.
     reference : str or None
-        Where the reply comes from, such as a model's request id; or what a payout is known by, such
-        as the bank's reference.
+        Where the reply comes from, such as a model's request id; or the reference of a payout, such
+        as the bank's.
     by : str or None
         Who set the label, wrote the comment, paid a worker, gave them a bonus, suspended or
         reinstated them, or changed an answer in place of its worker.

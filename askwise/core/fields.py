@@ -98,7 +98,7 @@ def check_unique(names: Sequence[str], kind: str) -> None:
 
 
 def check_whole(value: object, label: str, *, at_least: int, at_most: int) -> None:
-    """Refuse what is no whole number from ``at_least`` to ``at_most``."""
+    """Refuse what is not a whole number from ``at_least`` to ``at_most``."""
     if isinstance(value, bool) or not isinstance(value, int) or not at_least <= value <= at_most:
         raise InvalidProblem(
             f"{label} is {value!r}: give a whole number from {at_least} to {at_most}",

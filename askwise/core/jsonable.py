@@ -94,6 +94,10 @@ def _typed(value: Any, kind: Any) -> Any:
     for one in get_args(kind) or (kind,):
         if one is Decimal and isinstance(value, str):
             return Decimal(value)
-        if isinstance(value, dict) and isinstance(one, type) and issubclass(one, Jsonable):
-            return one.from_json(value)
+        if isinstance(value, dict) and isinstance(one, type):
+            if issubclass(one, Jsonable):
+                return one.from_json(value)
+            if issubclass(one, tuple):
+                known = get_type_hints(one).items()
+                return one(**{name: _typed(value[name], of) for name, of in known if name in value})
     return value

@@ -31,11 +31,11 @@ class Field:
     show : "text", "long_text", "image", "html", "pair" or "json"
         How it is shown.
     label : str, optional
-        What stands before it.
+        What is written before it.
     second : str, optional
-        Of a pair: the name of its second side. The first is ``name``.
+        For a pair: the name of its second side. The first is ``name``.
     alt : str, optional
-        Of an image: the name of what describes it in words.
+        For an image: the name of the field that describes it in words.
     optional : bool
         Whether it may be missing; it is then left out.
     """
@@ -199,7 +199,7 @@ def expect_name(value: object, label: str) -> None:
 
 
 def expect_text(value: object, label: str) -> None:
-    """Refuse what is no text."""
+    """Refuse what is not text."""
     if not isinstance(value, str):
         raise invalid(label, value, "give text")
 

@@ -63,15 +63,15 @@ def load(point: EntryPoint, bases: tuple[type, ...]) -> Any:
     """Import the class that an entry point names; refuses what no registry can hold."""
     entry = point.load()
     if not isinstance(entry, type):
-        raise TypeError(f"{point.value} is no class")
+        raise TypeError(f"{point.value} is not a class")
     if bases and not issubclass(entry, bases):
         wanted = " or ".join(sorted(base.__name__ for base in bases))
-        raise TypeError(f"{point.value} is no subclass of {wanted}")
+        raise TypeError(f"{point.value} is not a subclass of {wanted}")
     if inspect.isabstract(entry):
         lacking = ", ".join(sorted(entry.__abstractmethods__))  # type: ignore[attr-defined]
         raise TypeError(f"{point.value} does not define {lacking}")
     if not dataclasses.is_dataclass(entry):
-        raise TypeError(f"{point.value} is no dataclass")
+        raise TypeError(f"{point.value} is not a dataclass")
     return entry
 
 

@@ -41,7 +41,7 @@ def wilson_ends(hits: float, tries: float) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-class Labels(NamedTuple):
+class ScoredLabels(NamedTuple):
     """What is said of tasks, a row each.
 
     Attributes
@@ -59,7 +59,7 @@ class Labels(NamedTuple):
     probabilities: Array
 
 
-def spread(named: Array, confidence: Array, options: int) -> Labels:
+def spread(named: Array, confidence: Array, options: int) -> ScoredLabels:
     """Labels of which only the confidence is known: the rest goes evenly to the other options.
 
     Where no option is named, or no confidence reported, all options are equally likely.
@@ -78,10 +78,10 @@ def spread(named: Array, confidence: Array, options: int) -> Labels:
         rest = (1.0 - confidence[known]) / (options - 1)
         probabilities[known] = rest[:, None]
     probabilities[known, named[known]] = confidence[known]
-    return Labels(named, confidence, probabilities)
+    return ScoredLabels(named, confidence, probabilities)
 
 
-def right_shares(labels: Labels, truths: Array) -> tuple[Array, Array]:
+def right_shares(labels: ScoredLabels, truths: Array) -> tuple[Array, Array]:
     """How right each label is, from 0 to 1, and which labels are tied.
 
     The named option is right or wrong. Where k options have its probability, whichever of them
@@ -108,7 +108,7 @@ def right_shares(labels: Labels, truths: Array) -> tuple[Array, Array]:
 
 
 def calibration_error(confidence: Array, right: Array, bins: int = BINS) -> float | None:
-    """Expected calibration error: how far confidence and accuracy are apart, in the mean.
+    """Expected calibration error: how far confidence and accuracy are apart, on average.
 
     Confidences from 0 to 1 fall into bins of equal width; one on an edge belongs to the upper
     bin, and 1 to the last. The distance of the mean confidence and the mean of ``right`` of each
@@ -131,7 +131,7 @@ def least_calibration_error(confidence: Array, bins: int = BINS) -> float | None
     """Calibration error to expect of labels that are right exactly as often as they say.
 
     Bins of few labels are off by chance. With the variance v of how many labels of a bin are right,
-    they are off by about sqrt(2 v / pi) in the mean, and by 2 v at most. None without any.
+    they are off by about sqrt(2 v / pi) on average, and by 2 v at most. None without any.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def brier_score(probabilities: Array, truths: Array) -> float | None:
 
 
 class Bin(NamedTuple):
-    """Tasks of similar confidence: how many, how sure in the mean, and how often right."""
+    """Tasks of similar confidence: how many, how sure on average, and how often right."""
 
     tasks: int
     confidence: float
@@ -224,7 +224,7 @@ class Scores(NamedTuple):
     log_loss: float | None
 
 
-def score(labels: Labels, truths: Array) -> Scores:
+def score(labels: ScoredLabels, truths: Array) -> Scores:
     """Score labels against known truths, one of each at least."""
     right, tied = right_shares(labels, truths)
     reported = np.isfinite(labels.confidence)

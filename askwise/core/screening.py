@@ -52,8 +52,8 @@ class ScreeningTerms:
     pause_below : float, optional
         Suspend a worker once it is below this line beyond doubt.
     kinds : sequence of str
-        Who is screened: ``person``, ``model`` or both. Workers whose kind is not said count as
-        persons; those who are trusted, and crowds, never are.
+        Who is screened: ``person``, ``model`` or both. Workers without a kind count as persons;
+        trusted workers and crowds are never screened.
 
     Examples
     --------

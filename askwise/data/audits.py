@@ -5,7 +5,7 @@ import os
 
 from askwise.core.errors import InvalidProblem
 from askwise.data.columns import Columns, read_columns
-from askwise.data.labels import by_task
+from askwise.data.task_facts import by_task
 
 TRUTH = "truth"
 """What the confidence of a task rests on whose truth was given."""
@@ -40,7 +40,7 @@ def read_scored(path: str | os.PathLike[str]) -> dict[str, tuple[str, float]]:
     for row, (task, label, score) in enumerate(rows):
         if task in made:
             raise InvalidProblem(
-                f"{found.place(row)}: task {task!r} is there already; keep one label per task",
+                f"{found.place(row)}: task {task!r} appears twice; keep one label per task",
                 field="task",
             )
         made[task] = (label, _number(score, column, found, row))

@@ -25,7 +25,7 @@ BATCH, FEW = 65_536, 16
 LARGEST_HELD = 64 * 2**20
 """Characters that a file which was sent may unpack to."""
 
-Wanted = Callable[[Sequence[str]], list[str]]
+ColumnChoice = Callable[[Sequence[str]], list[str]]
 """Says which of a file's columns are read."""
 
 Rows = Mapping[str, Sequence[Any]]
@@ -124,7 +124,9 @@ def ending_of(path: Path) -> str:
     )
 
 
-def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted, raw: bytes | None) -> Columns:
+def _read_csv(
+    path: Path, needed: Sequence[str], wanted: ColumnChoice, raw: bytes | None
+) -> Columns:
     rows = csv_rows(path, needed, raw)
     _, names = next(rows)
     found: dict[str, list[str]] = {name: [] for name in wanted(names)}
@@ -140,7 +142,7 @@ def _read_csv(path: Path, needed: Sequence[str], wanted: Wanted, raw: bytes | No
 def _read_json_lines(
     path: Path,
     needed: Sequence[str],
-    wanted: Wanted,
+    wanted: ColumnChoice,
     raw: bytes | None,
     *,
     only: bool,
@@ -196,7 +198,7 @@ def json_rows(
         )
 
 
-def _read_parquet(path: Path, wanted: Wanted, raw: bytes | None) -> Columns:
+def _read_parquet(path: Path, wanted: ColumnChoice, raw: bytes | None) -> Columns:
     rows = size = 0
     with parquet_file(path, raw) as file:
         read = wanted(list(file.schema_arrow.names))

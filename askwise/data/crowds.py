@@ -155,7 +155,7 @@ class Beliefs:
             for name in kind.accuracy:
                 if name not in known:
                     raise InvalidProblem(
-                        f"accuracy of kind {kind.name!r} names {name!r}, which is no crowd: "
+                        f"accuracy of kind {kind.name!r} names {name!r}, which is not a crowd: "
                         f"{nearest(str(name), known)}",
                         field="accuracy",
                     )

@@ -93,7 +93,7 @@ def read_guesses(path: str | os.PathLike[str], *, needed: bool = True) -> list[G
         with placed(found.place(row)):
             worker = worker_of_text(given)
             if worker.id in made:
-                raise InvalidProblem(f"worker {worker.id!r} is there already", field="id")
+                raise InvalidProblem(f"worker {worker.id!r} appears twice", field="id")
             if needed and not said and not worker.trusted:
                 raise InvalidProblem(
                     f"accuracy of worker {worker.id!r} is missing: give {WANTED}; or recorded "

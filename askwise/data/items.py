@@ -126,7 +126,7 @@ def read_items(
     Raises
     ------
     InvalidProblem
-        A name is there twice, a text is empty, a column is missing; the message says where.
+        A name appears twice, a text is empty, a column is missing; the message says where.
 
     Examples
     --------

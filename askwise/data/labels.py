@@ -1,36 +1,29 @@
-"""Recorded answers as tables: who gave which label to which task, and what goes with them."""
+"""Recorded answers as tables: who gave which label to which task."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from askwise.core.checks import one_of, whole
+from askwise.core.checks import one_of
 from askwise.core.errors import InvalidProblem
 from askwise.core.frames import frame_texts, is_frame
 from askwise.core.names import ordered
-from askwise.core.problem import Worker
 from askwise.data.coding import ArrowCoder, TextCoder
-from askwise.data.columns import Columns, ending_of, read_columns, write_columns
+from askwise.data.columns import ending_of
 from askwise.data.streaming import chunks, has_arrow, text_chunks
-from askwise.data.tables import placed, value_of, worker_of_text
 from askwise.kernels.grouping import rows_in_groups
 
 Codes = npt.NDArray[Any]
 
 OF_ANSWERS = ("task", "worker", "label")
 """What a table of recorded answers says of each."""
-
-OF_WORKERS = ("limit", "kind", "family")
-"""What a table of recorded workers may say of them beyond their price: fields of a Worker."""
 
 DUPLICATES = ("keep", "drop", "refuse")
 """What to do with further answers of one worker to one task."""
@@ -167,7 +160,7 @@ def _finished(
         _refuse_repeated(file)
     if kept is not None:
         tasks, workers, labels = tasks[kept], workers[kept], labels[kept]
-        # A label that only a dropped answer gave is no class any more.
+        # A label that only a dropped answer gave is not a class any more.
         used, labels = np.unique(labels, return_inverse=True)
         label_names = tuple(label_names[at] for at in used)
     return LabelTable(
@@ -212,31 +205,6 @@ def _refuse_repeated(path: Path) -> None:
                 )
 
 
-def read_gold(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read true labels from a file with the columns ``task`` and ``label``."""
-    return by_task(read_columns(path, ("task", "label")), "label")
-
-
-def read_contexts(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read the kinds of tasks from a file with the columns ``task`` and ``context``."""
-    return by_task(read_columns(path, ("task", "context")), "context")
-
-
-def by_task(found: Columns, column: str) -> dict[str, str]:
-    """What a column says of each task; two things of one task are refused."""
-    rows: dict[str, int] = {}
-    values = found.cells[column]
-    for row, task in enumerate(found.cells["task"]):
-        first = rows.setdefault(task, row)
-        if values[first] != values[row]:
-            raise InvalidProblem(
-                f"{found.place(row)}: {column} of task {task!r} is {values[row]!r}, and "
-                f"{values[first]!r} in line {found.lines[first]}; keep one of them",
-                field=column,
-            )
-    return {task: values[row] for task, row in rows.items()}
-
-
 def in_common(
     table: LabelTable, by_task: Mapping[str, str], source: str | os.PathLike[str]
 ) -> dict[str, str]:
@@ -268,186 +236,3 @@ def truths_in(
             field="label",
         )
     return found
-
-
-def read_prices(
-    path: str | os.PathLike[str], *, price: str = "price", per: int = 1
-) -> list[Worker]:
-    """Read workers with their prices, and limits if there are any.
-
-    Parameters
-    ----------
-    path : path
-        A file with a column ``worker`` (or ``id``), one of prices, and perhaps ``limit``.
-    price : str
-        What the column of prices is called.
-    per : int
-        For how many answers the price is.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "workers.csv")
-    ...     _ = file.write_text("worker,dollars_per_10k\\nann,15\\n")
-    ...     read_prices(file, price="dollars_per_10k", per=10_000)[0].price
-    Decimal('0.0015')
-    """
-    whole(per, "per", least=1)
-    found = read_columns(path, (price,), ("worker", "id", "limit"))
-    column = next((each for each in ("worker", "id") if each in found.cells), None)
-    if column is None:
-        raise InvalidProblem(
-            f"{found.source} has no column 'worker' or 'id': name the workers", field="worker"
-        )
-    made: dict[str, Worker] = {}
-    limits = found.cells.get("limit") or [""] * len(found.lines)
-    for row, (name, text, limit) in enumerate(
-        zip(found.cells[column], found.cells[price], limits, strict=True)
-    ):
-        with placed(found.place(row)):
-            if name in made:
-                raise InvalidProblem(f"worker {name!r} is there already", field=column)
-            amount = value_of(text, Decimal, "an amount of money", price, price)
-            most = value_of(limit, int, "a whole number", "limit", "limit") if limit else None
-            made[name] = Worker(name, amount / per, limit=most)
-    return list(made.values())
-
-
-def read_recorded_workers(path: str | os.PathLike[str]) -> list[Worker]:
-    """Read what is known of those who gave recorded answers.
-
-    The file has the columns ``worker``, ``price`` and, if wanted, ``limit``, ``kind`` and
-    ``family``; a file with any other column is refused.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "workers.csv")
-    ...     _ = file.write_text("worker,price\\nann,0.05\\n")
-    ...     read_recorded_workers(file)[0].price
-    Decimal('0.05')
-    """
-    found = read_columns(path, ("worker", "price"), OF_WORKERS, only=True)
-    made: dict[str, Worker] = {}
-    for row, values in enumerate(zip(*found.cells.values(), strict=True)):
-        with placed(found.place(row)):
-            given = dict(zip(found.cells, values, strict=True))
-            name = given.pop("worker")
-            if name in made:
-                raise InvalidProblem(f"worker {name!r} is there already", field="worker")
-            made[name] = worker_of_text({"id": name, **given})
-    return list(made.values())
-
-
-def read_kin(path: str | os.PathLike[str]) -> dict[str, Worker]:
-    """Read what workers are from a file with the columns ``worker``, ``kind`` and ``family``.
-
-    The latter two may be missing or empty; other columns, prices say, are passed over. The workers
-    that are returned cost nothing.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "workers.csv")
-    ...     _ = file.write_text("worker,kind,family\\nann,person,\\ngpt-a,model,gpt\\n")
-    ...     read_kin(file)["gpt-a"].family
-    'gpt'
-    """
-    found = read_columns(path, ("worker",), ("kind", "family"))
-    if len(found.cells) == 1:
-        raise InvalidProblem(
-            f"{found.source} has no column 'kind' or 'family': say what workers are, or leave the "
-            "file out",
-            field="kind",
-        )
-    made: dict[str, Worker] = {}
-    for row, name in enumerate(found.cells["worker"]):
-        with placed(found.place(row)):
-            if name in made:
-                raise InvalidProblem(f"worker {name!r} is there already", field="worker")
-            said = {key: found.cells[key][row] for key in found.cells if key != "worker"}
-            made[name] = worker_of_text({"id": name, "price": "0", **said})
-    return made
-
-
-def read_features(path: str | os.PathLike[str]) -> dict[str, tuple[float, ...]]:
-    """Read features of tasks from a file with a column ``task`` and columns of numbers.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "features.csv")
-    ...     _ = file.write_text("task,length,colour\\nt1,3,0.5\\n")
-    ...     read_features(file)
-    {'t1': (3.0, 0.5)}
-    """
-    found = read_columns(path, ("task",), every=True)
-    names = [name for name in found.cells if name != "task"]
-    if not names:
-        raise InvalidProblem(
-            f"{found.source} has no column beside 'task': give features as numbers",
-            field="features",
-        )
-    made: dict[str, tuple[float, ...]] = {}
-    for row, task in enumerate(found.cells["task"]):
-        with placed(found.place(row)):
-            if task in made:
-                raise InvalidProblem(f"task {task!r} is there already", field="task")
-            made[task] = tuple(_number(found.cells[name][row], name) for name in names)
-    return made
-
-
-def _number(text: str, name: str) -> float:
-    number = value_of(text, float, "a number", name, name)
-    if not math.isfinite(number):
-        raise InvalidProblem(f"{name} is {text!r}: give a finite number", field=name)
-    return number
-
-
-def write_answers(
-    path: str | os.PathLike[str],
-    tasks: Sequence[str],
-    labels: Sequence[str],
-    confidence: Sequence[float],
-    rests_on: Sequence[str] | None = None,
-    scores: Sequence[float] | None = None,
-) -> Path:
-    """Write a table ``task,label,confidence``; the ending of the path names the format.
-
-    If it is said on what confidences rest, a column ``rests_on`` follows; if labels have scores to
-    rank them by, ``score``.
-    """
-    return write_columns(path, answer_columns(tasks, labels, confidence, rests_on, scores))
-
-
-def answer_columns(
-    tasks: Sequence[str],
-    labels: Sequence[str],
-    confidence: Sequence[float],
-    rests_on: Sequence[str] | None = None,
-    scores: Sequence[float] | None = None,
-) -> dict[str, Sequence[Any]]:
-    """The columns of such a table, or of some of its rows."""
-    shown = [round(float(each), 9) for each in confidence]
-    columns: dict[str, Sequence[Any]] = {"task": tasks, "label": labels, "confidence": shown}
-    if rests_on is not None:
-        columns["rests_on"] = rests_on
-    if scores is not None:
-        columns["score"] = [round(float(each), 9) for each in scores]
-    return columns
-
-
-def write_workers(
-    path: str | os.PathLike[str],
-    workers: Sequence[str],
-    answers: Sequence[int],
-    measures: Mapping[str, Sequence[float]],
-) -> Path:
-    """Write a table ``worker,answers,quality,low,high`` and what else is measured of workers."""
-    shown = {name: [round(float(each), 9) for each in column] for name, column in measures.items()}
-    counts = [int(each) for each in answers]
-    return write_columns(path, {"worker": workers, "answers": counts, **shown})

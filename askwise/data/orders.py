@@ -222,7 +222,7 @@ def _read_gold(
             )
     for each in set(found.ids) & set(items.ids):
         raise InvalidProblem(
-            f"{found.source}: {each!r} is also an item of {items.source}: give it an id of its own",
+            f"{found.source}: {each!r} is also an item of {items.source}: give it a different id",
             field="gold",
         )
     return found
@@ -318,7 +318,7 @@ def _content(
             )
         if not options:
             raise InvalidProblem(
-                "options is missing: name the possible labels, as 'spam,ham'", field="options"
+                "options is missing: name the possible labels, such as 'spam,ham'", field="options"
             )
         if isinstance(options, str):
             options = [each.strip() for each in options.split(",") if each.strip()]

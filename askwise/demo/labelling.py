@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from askwise.campaign import Campaign
+from askwise.data.orders import read_order
 from askwise.demo.messages import CONTENT, Message
 from askwise.demo.people import EXPERT, PEOPLE
 from askwise.demo.stand_ins import judges_file
-from askwise.labelling import LabelJob, LabelResult, make_order
-from askwise.labelling.watching import Watch
+from askwise.labelling import LabelJob, LabelResult, with_judges
+from askwise.labelling.watching import LabelWatch
 from askwise.sources import Question
 from askwise.sources.cache import ReplyCache
 from askwise.sources.judges import Judge, read_judges
@@ -66,7 +67,7 @@ def label_messages(
     folder: Path,
     *,
     cache: ReplyCache,
-    watch: Watch | None = None,
+    watch: LabelWatch | None = None,
     seed: int = 1,
     budget: str = BUDGET,
     error: float = ERROR,
@@ -75,12 +76,10 @@ def label_messages(
     """Label and certify messages within a budget, in a campaign on a file in the folder."""
     people = (*PEOPLE, EXPERT)
     store = f"sqlite:///{folder / 'demo.sqlite'}"
-    order = make_order(
+    order = read_order(
         [{"id": message.id, "text": message.text} for message in messages],
         content=CONTENT,
-        judges=named_judges(servers, folder, cache),
         people=[each.worker for each in people],
-        sources={each.id: each.source(messages) for each in people},
         budget=budget,
         target_error=error,
         certify={
@@ -92,6 +91,8 @@ def label_messages(
         },
         seed=seed,
     )
-    job = LabelJob(order, store, name=NAME)
+    judges = named_judges(servers, folder, cache)
+    sources = {each.id: each.source(messages) for each in people}
+    job = LabelJob(with_judges(order, judges, sources=sources), store, name=NAME)
     found = job.run(watch=watch)
     return DemoOutcome(found, store, sum(server.bill for server in servers.values()))

@@ -25,7 +25,7 @@ class SimulatedPerson:
         On which share of the plain messages, and of the others, they take a message for what it is
         easily mistaken for.
     trusted : bool
-        Whether their answer is taken for the truth.
+        Whether their answer counts as the truth.
     """
 
     id: str

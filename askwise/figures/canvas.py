@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from askwise.core.arrays import Array
 from askwise.figures.clock import DAY, MINUTE, clock_ticks, moment
 from askwise.figures.looks import ACCENT, add_legend, compact
 from askwise.figures.svg import PAGE_INK
@@ -17,8 +17,6 @@ from askwise.figures.svg import PAGE_INK
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Numbers = npt.NDArray[Any]
 
 WIDTH = 440
 """Of every chart, in units."""
@@ -75,7 +73,7 @@ def with_marks(svg: str, marks: Sequence[Mark]) -> str:
 
 
 def time_marks(
-    box: tuple[float, float, float, float], times: Numbers, last: float, words: Sequence[str]
+    box: tuple[float, float, float, float], times: Array, last: float, words: Sequence[str]
 ) -> list[Mark]:
     """A column for each moment of a chart whose axes are at ``box``: to the next moment."""
     left, top, wide, high = box
@@ -87,7 +85,7 @@ def time_marks(
     ]
 
 
-def thinned(size: int) -> Numbers:
+def thinned(size: int) -> Array:
     """Places of up to `MOST_MARKS` of this many points, the first and the last among them."""
     return np.unique(np.linspace(0, size - 1, min(MOST_MARKS, size)).round().astype(int))
 
@@ -150,8 +148,8 @@ def draw_legend(
 
 
 def steps_of(
-    times: Numbers, now: float | None, columns: Sequence[Numbers]
-) -> tuple[Numbers, list[Numbers]]:
+    times: Array, now: float | None, columns: Sequence[Array]
+) -> tuple[Array, list[Array]]:
     """Times and values of curves, at most this many points of each, the last at the present."""
     times = np.asarray(times, float)
     if now is not None and now > times[-1]:
@@ -164,7 +162,7 @@ def steps_of(
     return times, list(columns)
 
 
-def last_of(at: Numbers) -> float:
+def last_of(at: Array) -> float:
     """The end of the axis; a moment has a length too."""
     return float(at[-1]) if at[-1] > at[0] else float(at[0]) + max(1.0, abs(float(at[0])) * 1e-9)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from askwise.core.arrays import Array
 from askwise.core.money import MICRO, from_micro
 from askwise.figures.canvas import (
     BLUE,
@@ -24,7 +25,6 @@ from askwise.figures.canvas import (
     ORANGE,
     WIDTH,
     Mark,
-    Numbers,
     count_axis,
     draw_legend,
     figure_of,
@@ -95,10 +95,10 @@ class Skill:
 
 
 def money_chart(
-    times: Numbers,
-    spent: Numbers,
-    reserved: Numbers,
-    budget: Numbers | None,
+    times: Array,
+    spent: Array,
+    reserved: Array,
+    budget: Array | None,
     *,
     now: float | None = None,
     end: tuple[float, int] | None = None,
@@ -159,7 +159,7 @@ def money_chart(
     return with_marks(with_times(bare(drawn, said), at[0], last), marks)
 
 
-def answers_chart(times: Numbers, answers: Numbers) -> str:
+def answers_chart(times: Array, answers: Array) -> str:
     """How many answers came in each stretch of time."""
     if len(times) == 0 or answers[-1] == 0:
         return ""

@@ -185,11 +185,11 @@ def rule_cases(rule: StoppingRule) -> list[Case]:
     ]
 
 
-Run = tuple[list[Event], Wait | Done]
+FinishedRun = tuple[list[Event], Wait | Done]
 """A log, without notes, and what came instead of a further question."""
 
 
-def lab_run(policy: Policy, case: Case, seed: int) -> Run:
+def lab_run(policy: Policy, case: Case, seed: int) -> FinishedRun:
     """Run the lab's loop and write its ledger out as a log."""
     rule = None if case.rule is None else stopping.make(case.rule)
     with in_bulk(policy.name):
@@ -269,7 +269,7 @@ def without_remainders(log: Sequence[Event]) -> list[Event]:
     ]
 
 
-def live_run(policy: Policy, case: Case, seed: int) -> Run:
+def live_run(policy: Policy, case: Case, seed: int) -> FinishedRun:
     """Run the same as a campaign, answered by the same world."""
     raw = case.problem.to_json()
     campaign = Campaign.create(**raw, policy=policy, stopping=case.rule, seed=seed)
@@ -298,13 +298,13 @@ def live_run(policy: Policy, case: Case, seed: int) -> Run:
         campaign.tell(choice[0].id, options[int(reply)] if options else float(reply))
 
 
-def same_runs(found: Run, due: Run, what: str) -> None:
+def same_runs(found: FinishedRun, due: FinishedRun, what: str) -> None:
     """Compare logs and ends."""
     same_logs(found[0], due[0], what)
     assert found[1] == due[1], f"{what}: ended with {found[1]} instead of {due[1]}"
 
 
-def in_plain_python(chosen: Sequence[KernelPolicy]) -> list[list[Run]]:
+def in_plain_python(chosen: Sequence[KernelPolicy]) -> list[list[FinishedRun]]:
     """Run the lab's cases for each policy in a process without the compiler."""
     request = [
         [type(policy).__module__, type(policy).__qualname__, parameters_of(policy)]
@@ -322,7 +322,7 @@ def in_plain_python(chosen: Sequence[KernelPolicy]) -> list[list[Run]]:
     return [[_read_run(*run) for run in runs] for runs in json.loads(done.stdout)]
 
 
-def _read_run(log: list[dict[str, Any]], end: dict[str, Any]) -> Run:
+def _read_run(log: list[dict[str, Any]], end: dict[str, Any]) -> FinishedRun:
     ended = Wait(end["what"]) if "what" in end else Done(end["why"])
     return [Event.from_json(raw) for raw in log], ended
 

@@ -55,7 +55,7 @@ def run(
     check_seed(seed)
     one_of(backend, "backend", BACKENDS)
     if scheduler is not None and backend == "loky":
-        raise InvalidParameter("scheduler goes with backend dask or ray", field="scheduler")
+        raise InvalidParameter("scheduler needs backend dask or ray", field="scheduler")
     cells = experiment.cells()
     # Compile here, once: the jobs then read the machine code from disk.
     _chunk(experiment, 0, cells[0], 0, 1, seed)
@@ -90,7 +90,7 @@ def run(
     if len(failed) == len(cells):
         raise next(iter(failed.values()))
     failures = tuple(
-        f"Left out, as it could not be computed: {cells[at].panel or 'x'} at {cells[at].x:g} "
+        f"Left out because it could not be computed: {cells[at].panel or 'x'} at {cells[at].x:g} "
         f"({_reason(failed[at])})."
         for at in sorted(failed)
     )

@@ -5,7 +5,7 @@ from askwise.labelling.costs import CostForecast, forecast
 from askwise.labelling.job import LabelJob, kept_command
 from askwise.labelling.labels import ItemLabel, LabelledItems, MoreMoney
 from askwise.labelling.one_call import label
-from askwise.labelling.orders import LabelOrder, make_order
+from askwise.labelling.orders import LabelOrder, with_judges
 from askwise.labelling.result import LabelResult
 from askwise.labelling.watching import LabelProgress
 
@@ -22,6 +22,6 @@ __all__ = [
     "forecast",
     "kept_command",
     "label",
-    "make_order",
     "read_items",
+    "with_judges",
 ]

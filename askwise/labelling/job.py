@@ -14,9 +14,9 @@ from askwise.labelling.costs import CostForecast, forecast
 from askwise.labelling.keeping import KeptJob, job_to_resume, keep_job, kept_job
 from askwise.labelling.orders import LabelOrder
 from askwise.labelling.result import LabelResult
-from askwise.labelling.watching import JobWatch, LabelProgress, Watch, outages_of, progress_of
+from askwise.labelling.watching import JobWatch, LabelProgress, LabelWatch, outages_of, progress_of
 from askwise.running import run
-from askwise.running.desks import check_source
+from askwise.running.source_load import check_source
 from askwise.store import Store, open_store
 
 NAME = "label"
@@ -99,7 +99,7 @@ class LabelJob:
     def run(
         self,
         *,
-        watch: Watch | None = None,
+        watch: LabelWatch | None = None,
         on_pilot: Callable[[PilotReport], None] | None = None,
         wait: bool = False,
         grace: float = 30.0,
@@ -177,14 +177,15 @@ class LabelJob:
             if name not in known:
                 raise Conflict(
                     f"{name!r} is not among the judges and people that the job {self.name!r} was "
-                    f"begun with, which are {', '.join(known)}: take it out, or begin another job",
+                    f"started with, which are {', '.join(known)}: take it out, or start another "
+                    "job",
                     field="judges",
                 )
         for name in known:
             if name not in names:
                 raise Conflict(
-                    f"the job {self.name!r} was begun with {name!r}, who is missing now: restore "
-                    "it, or begin another job",
+                    f"the job {self.name!r} was started with {name!r}, who is missing now: restore "
+                    "it, or start another job",
                     field="judges",
                 )
         for name, source in self.order.sources.items():

@@ -46,20 +46,20 @@ def refuse_begun(store: Store, name: str) -> None:
     Raises
     ------
     Conflict
-        There is a job with answers, or a campaign that is no job, of this name.
+        There is a job with answers, or a campaign that is not a job, of this name.
     """
     taken, known = store.names(), kept_job(store, name)
     if known is None:
         if name in taken:
             raise Conflict(
-                f"there is a campaign {name!r} that is no labelling job: choose another name or "
+                f"there is a campaign {name!r} that is not a labelling job: choose another name or "
                 "store",
                 field="name",
                 reason="campaign_exists",
             )
     elif known.campaign in taken and is_begun(store, known.campaign):
         raise Conflict(
-            f"the job {name!r} was begun before: resume it (--resume), or begin another under "
+            f"the job {name!r} was started before: resume it (--resume), or start another under "
             "another name or in another store (--name, --out, --store)",
             field="resume",
             reason="campaign_exists",
@@ -74,7 +74,7 @@ def keep_job(store: Store, name: str, items: str, command: dict[str, Any] | None
     Raises
     ------
     Conflict
-        There is a job with answers, or a campaign that is no job, of this name.
+        There is a job with answers, or a campaign that is not a job, of this name.
     """
     refuse_begun(store, name)
     taken, before = store.names(), store.record(RECORD, name)
@@ -85,7 +85,7 @@ def keep_job(store: Store, name: str, items: str, command: dict[str, Any] | None
     job = KeptJob(free, items, command)
     body = json.dumps(asdict(job))
     if not store.change([Change(RECORD, name, None if before is None else before.body, body)]):
-        raise Conflict(f"the job {name!r} is being begun by another process", field="name")
+        raise Conflict(f"the job {name!r} is being started by another process", field="name")
     return job
 
 
@@ -102,14 +102,14 @@ def job_to_resume(store: Store, name: str, items: str, source: str) -> KeptJob:
     kept = kept_job(store, name)
     if kept is None:
         raise UnknownName(
-            f"there is no job {name!r} to resume: begin one without resume",
+            f"there is no job {name!r} to resume: start one without resume",
             field="resume",
             reason="unknown_campaign",
         )
     if kept.items != items:
         raise Conflict(
-            f"{source} has other items than the job {name!r} was begun with: restore them, or "
-            "begin another job",
+            f"{source} has other items than the job {name!r} was started with: restore them, or "
+            "start another job",
             field="items",
         )
     return kept

@@ -30,7 +30,7 @@ LOOKED_AT = 20
 class ItemLabel(Jsonable):
     """The label of one item.
 
-    ``confidence`` means what ``rests_on`` says: ``agreement`` of those who answered, which is no
+    ``confidence`` means what ``rests_on`` says: ``agreement`` of those who answered, which is not a
     probability; ``calibrated`` by known truths; ``certified`` by audits; or the ``truth`` itself.
     ``label`` is None while nobody has answered; ``answers`` counts those who have.
     """

@@ -10,10 +10,11 @@ from askwise.core.certify import CertifyTerms
 from askwise.core.content import Content
 from askwise.core.money import Amount
 from askwise.core.problem import Worker
+from askwise.data.orders import read_order
 from askwise.labelling.job import NAME, LabelJob
-from askwise.labelling.orders import make_order
+from askwise.labelling.orders import with_judges
 from askwise.labelling.result import LabelResult
-from askwise.labelling.watching import Watch
+from askwise.labelling.watching import LabelWatch
 from askwise.sources import Source
 from askwise.sources.cache import StoreCache
 from askwise.sources.judges import Judge
@@ -46,7 +47,7 @@ def label(
     name: str = NAME,
     resume: bool = False,
     seed: int | None = None,
-    watch: Watch | None = None,
+    watch: LabelWatch | None = None,
 ) -> LabelResult:
     """Label items with model judges, programs and people, within a budget.
 
@@ -118,7 +119,7 @@ def label(
     [('item-1', 'yes'), ('item-2', 'no')]
     """
     opened = open_store(store)
-    order = make_order(
+    order = read_order(
         items,
         question=question,
         options=options,
@@ -129,20 +130,18 @@ def label(
         pair=pair,
         id=id,
         truth=truth,
-        judges=judges,
         people=people,
-        sources=sources,
         budget=budget,
         target_error=target_error,
         certify=certify,
         by=by,
         escalate=escalate,
         policy=policy,
-        pilot=pilot,
         seed=seed,
-        cache=StoreCache(opened),
     )
-    job = LabelJob(order, opened, name=name, resume=resume)
+    cache = StoreCache(opened)
+    called = with_judges(order, judges, sources=sources, pilot=pilot, cache=cache)
+    job = LabelJob(called, opened, name=name, resume=resume)
     if resume:
         job.raise_budget()
     return job.run(watch=watch)

@@ -7,14 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from askwise.core.certify import CertifyTerms
 from askwise.core.checks import whole
-from askwise.core.content import Content
 from askwise.core.errors import InvalidParameter, nearest
-from askwise.core.money import Amount
 from askwise.core.problem import Worker
-from askwise.core.screening import ScreeningTerms
-from askwise.data.orders import ItemsOrder, read_order
+from askwise.data.orders import ItemsOrder
 from askwise.sources import Question, Source
 from askwise.sources.cache import ReplyCache
 from askwise.sources.judges import Judge, make_judge, read_judges
@@ -24,7 +20,7 @@ from askwise.sources.judges import Judge, make_judge, read_judges
 class LabelOrder(ItemsOrder):
     """Everything that labelling needs to know, before anything is spent.
 
-    Made by :func:`make_order`.
+    Made by :func:`with_judges`.
 
     Attributes
     ----------
@@ -58,60 +54,18 @@ class LabelOrder(ItemsOrder):
         return self.fields_with(called, judges, self.pilot)
 
 
-def make_order(
-    items: Any,
-    *,
-    question: str | None = None,
-    options: str | Iterable[Any] | None = None,
-    content: Content | Mapping[str, Any] | None = None,
-    title: str = "",
-    instructions: str = "",
-    currency: str = "",
-    text: str | Sequence[str] | None = None,
-    pair: Sequence[str] | None = None,
-    id: str | None = None,
-    truth: str | None = None,
-    kind: str | None = None,
+def with_judges(
+    order: ItemsOrder,
     judges: str | os.PathLike[str] | Iterable[Judge | Mapping[str, Any]] | None = None,
-    people: str | os.PathLike[str] | Iterable[Worker | Mapping[str, Any]] | None = None,
+    *,
     sources: Mapping[str, Source] | None = None,
-    budget: Amount | None = None,
-    target_error: float | None = None,
-    certify: float | CertifyTerms | Mapping[str, Any] | None = None,
-    by: str | Iterable[str] | None = None,
-    escalate: bool = False,
-    policy: str | Mapping[str, Any] = "auto",
     pilot: int | None = None,
-    seed: int | None = None,
     cache: ReplyCache | None = None,
-    screening: ScreeningTerms | Mapping[str, Any] | bool | None = None,
-    gold: Any = None,
 ) -> LabelOrder:
-    """Read and check an order; see :func:`askwise.label` for the parameters."""
-    order = read_order(
-        items,
-        question=question,
-        options=options,
-        content=content,
-        title=title,
-        instructions=instructions,
-        currency=currency,
-        text=text,
-        pair=pair,
-        id=id,
-        truth=truth,
-        kind=kind,
-        people=people,
-        budget=budget,
-        target_error=target_error,
-        certify=certify,
-        by=by,
-        escalate=escalate,
-        policy=policy,
-        seed=seed,
-        screening=screening,
-        gold=gold,
-    )
+    """Add to an order of items who is called; see :func:`askwise.label` for the parameters.
+
+    ``cache`` keeps replies of judges that were paid for.
+    """
     called = _judges(judges, cache)
     order.check_workers([each.id for each in called])
     answering = {each.id: each.source for each in called}

@@ -66,8 +66,7 @@ def people_pages(
 
     if store == "memory":
         raise InvalidParameter(
-            "store is 'memory': people answer on pages that need a store in a file, as "
-            "sqlite:///labels.sqlite",
+            "store is 'memory': people answer on pages that need a store in a file, such as sqlite:///labels.sqlite",
             field="store",
         )
     taken = server.listen(host, port)

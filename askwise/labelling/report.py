@@ -15,10 +15,10 @@ from askwise.labelling import words
 from askwise.labelling.labels import LabelledItems
 from askwise.labelling.words import Say
 
-Line = tuple[str, tuple[str, ...]]
+NamedCells = tuple[str, tuple[str, ...]]
 
 WORKERS = ("kind", "answers", "failed", "right, or agrees", "95% interval", "judged by")
-MONEY = ("an answer", "at most", "paid for answers", "paid for failures", "over the ceiling")
+MONEY = ("per answer", "at most", "paid for answers", "paid for failures", "over the ceiling")
 LOOK = ("label", "confidence", "answers", "shown")
 
 LONGEST = 160
@@ -61,7 +61,8 @@ def write_report(found: LabelledItems, path: str | os.PathLike[str]) -> Path:
         worker_columns=WORKERS,
         workers=[_worker(each, found.audits(each.id)) for each in workers],
         money_note=(
-            "An answer: what was paid for each, failures included. At most: what is reserved before"
+            "Per answer: what was paid for each, failures included. At most: what is reserved "
+            "before"
             " a call, its ceiling. Over the ceiling: calls that cost more than was reserved."
         ),
         money_columns=MONEY,
@@ -89,7 +90,7 @@ def _remarks(found: LabelledItems) -> Iterator[str]:
     if found.rests_on().get("agreement"):
         yield (
             "Where confidence rests on agreement alone, judges that err together look surer than "
-            "they are. Known truths or audits turn it into something that may be believed."
+            "they are. Known truths or audits turn it into something that you can rely on."
         )
     for judge, why in found.outages.items():
         yield f"{judge} could not be asked at the end: {why}."
@@ -98,7 +99,7 @@ def _remarks(found: LabelledItems) -> Iterator[str]:
             yield f"{each.id} failed more often than it answered: the table of workers says why."
 
 
-def _worker(worker: WorkerSummary, audits: bool) -> Line:
+def _worker(worker: WorkerSummary, audits: bool) -> NamedCells:
     family = "" if worker.family is None else f" ({worker.family})"
     kind = (worker.kind or "-") + family
     failed = str(worker.failed)
@@ -119,7 +120,7 @@ def _worker(worker: WorkerSummary, audits: bool) -> Line:
     )
 
 
-def _money(worker: WorkerSummary, say: Say) -> Line:
+def _money(worker: WorkerSummary, say: Say) -> NamedCells:
     return worker.id, (
         "-" if worker.cost_an_answer is None else say(worker.cost_an_answer),
         "-" if worker.price is None else say(worker.price),
@@ -197,7 +198,7 @@ def _confidence(found: LabelledItems) -> tuple[str, str]:
     return f"Confidence: {words.confidences(found)}.", figures.svg_text(drawn)
 
 
-def _look(found: LabelledItems) -> Iterator[Line]:
+def _look(found: LabelledItems) -> Iterator[NamedCells]:
     place = {id: at for at, id in enumerate(found.items.ids)}
     for each in found.to_look_at():
         shown = found.items.payload(place[each.id])

@@ -59,7 +59,7 @@ class LabelProgress:
     waits: bool = False
 
 
-Watch = Callable[[LabelProgress], None]
+LabelWatch = Callable[[LabelProgress], None]
 
 
 def outages_of(sources: Mapping[str, Source]) -> dict[str, str]:
@@ -125,7 +125,7 @@ class JobWatch:
         self,
         campaign: Campaign,
         sources: Mapping[str, Source],
-        watch: Watch | None,
+        watch: LabelWatch | None,
         on_pilot: Callable[[PilotReport], None] | None,
         *,
         pilot_only: bool = False,

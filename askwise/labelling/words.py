@@ -25,9 +25,9 @@ BASES = {
 ENDS = {
     "budget": "the remaining budget does not cover another answer",
     "limits": "every worker has reached their limit",
-    "tasks": "every item has been put to everybody",
+    "tasks": "everybody was asked about every item",
     "target": "the target is reached",
-    "agreement": "those who answered agree; truths would tell whether they are right",
+    "agreement": "those who answered agree; truths would show whether they are right",
     "certified": "the labels are certified",
     "hopeless": "the labels can't be certified with what is left",
     "worthless": "no further answer is worth its price",
@@ -113,7 +113,7 @@ def wanted_truths(wanted: NeedsGold) -> str:
     """Which truths would help, and what for."""
     names = ", ".join(wanted.tasks[:NAMED]) + (", ..." if len(wanted.tasks) > NAMED else "")
     what = {
-        "side": "would tell who is right where answers can't",
+        "side": "would show who is right where answers can't",
         "calibration": "would turn agreement into a probability",
         "audit": "is waited for",
     }[wanted.why]

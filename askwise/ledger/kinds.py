@@ -1,8 +1,12 @@
 """The kinds of events as plain numbers, for kernels: ``from askwise.ledger import kinds as k``."""
 
+from typing import TYPE_CHECKING
+
 from askwise.core.events import Kind
 
-(DECIDED, ASKED, ANSWER, TRUTH, EXPIRED, DECLINED, CLOSED, ADDED, JOINED, LEFT, BID, QUOTED, PAID,
- TOPPED_UP, PAUSED, RESUMED, STOPPED, DRAWN, FAILED, RENEWED,
- LABELLED, FLAGGED, COMMENTED, BONUS, WARNED, SUSPENDED, REINSTATED, QUALIFIED,
- ARCHIVED, UNARCHIVED, RETITLED, RENAMED, REVISED, WITHDRAWN) = map(int, Kind)  # fmt: skip
+# Not one by one: a new kind is a line in ``events`` alone.
+globals().update({kind.name: int(kind) for kind in Kind})
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> int: ...

@@ -21,7 +21,13 @@ from askwise.kernels import Array, Draw, Fact, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.entries import ABOUT_ASSIGNMENTS, BRINGS_NAMES, WITHDRAWN, PlanRows
+from askwise.ledger.entries import (
+    ABOUT_ASSIGNMENTS,
+    BRINGS_NAMES,
+    TEACHES_NOTHING,
+    WITHDRAWN,
+    PlanRows,
+)
 from askwise.ledger.ledger import Ledger
 from askwise.ledger.scanning import (
     COST,
@@ -45,6 +51,9 @@ from askwise.ledger.scanning import (
     take_floats,
 )
 from askwise.ledger.transitions import AT_PRICE, MISFIT, advance, as_fact, take_plan
+
+SILENT = np.array([kind in TEACHES_NOTHING for kind in range(max(Kind) + 1)])
+"""By the number of a kind, whether policies and rules learn nothing from it."""
 
 OWN = -1
 """Stands for the notes of decisions that are not the policy's."""
@@ -98,14 +107,8 @@ def fold_stretch(
             at = advance(book, kind, task, worker, number, lines[line, COST], value, seq)
         if at == MISFIT:
             return line
-        remark = kind == k.LABELLED or kind == k.FLAGGED or kind == k.COMMENTED
-        payment = kind == k.PAID or kind == k.BONUS
-        standing = k.WARNED <= kind <= k.QUALIFIED
-        # Archived, given another title, or a worker another name.
-        kept = k.ARCHIVED <= kind <= k.RENAMED
-        changed = kind == k.REVISED or kind == k.WITHDRAWN
-        if remark or payment or standing or kept or changed or again or kind == k.RENEWED:
-            continue  # nothing to learn from
+        if SILENT[kind] or again:
+            continue
         if note == OWN or (worker >= 0 and book.workers[worker, c.AUDITS] > 0):
             # Audits are none of the policy's business; it learns the truths that they bring.
             continue

@@ -87,7 +87,7 @@ class CriticalBids(SealedBids):
 @mechanisms.register("clarke")
 @dataclass(frozen=True)
 class Clarke(CriticalBids):
-    """Pay each worker of the cheapest set their bid plus what the set without them costs more.
+    """Pay each chosen worker their bid plus the extra cost of the cheapest set without them.
 
     That is the cost of the cheapest set without the worker, less what the others of the chosen set
     bid: the highest bid at which the worker would still be chosen. It is ``c_max`` at most, and
@@ -96,12 +96,12 @@ class Clarke(CriticalBids):
     Parameters
     ----------
     c_max : amount
-        The highest bid that you take, and the most that an answer is paid; must be given. This
-        is what ``ask`` reserves before a set is chosen.
+        Highest bid that you accept, and maximum paid for an answer; required. ``ask`` reserves this
+        much before a set is chosen.
 
     Assumes known qualities and the exact solver: ``ccb-fixed`` with ``qualities`` and solver
-    ``exact``; or ``classes``, then the cheapest set of a range that no bid has a bearing on takes
-    the place of the cheapest, with the worker and without.
+    ``exact``; or ``classes``; then the cheapest set of a range that does not depend on bids
+    replaces the cheapest, with the worker and without.
 
     Not where qualities are learned: without answers of those not chosen it is unknown what the
     cheapest set without a worker would have been. Truthfulness is promised only without limits,
@@ -141,8 +141,8 @@ class CriticalBid(CriticalBids):
     Parameters
     ----------
     c_max : amount
-        The highest bid that you take, and the most that an answer is paid; must be given. This
-        is what ``ask`` reserves before a set is chosen.
+        Highest bid that you accept, and maximum paid for an answer; required. ``ask`` reserves this
+        much before a set is chosen.
 
     Assumes known qualities and the greedy solver: ``ccb-fixed`` with ``qualities``, error
     ``hoeffding-linear`` and solver ``greedy``.
@@ -189,8 +189,8 @@ class FixedExploration(CriticalBids):
     Parameters
     ----------
     c_max : amount
-        The highest bid that you take, and what an answer is paid while exploring; must be given.
-        This is what ``ask`` reserves until a set is chosen.
+        Highest bid that you accept, and what is paid for an answer while exploring; required.
+        ``ask`` reserves this much until a set is chosen.
 
     Assumes a number of tasks for exploration that is fixed beforehand: ``ccb-fixed``, with the
     exact solver, with ``classes``, or with the greedy one for the linear form.
@@ -228,7 +228,7 @@ class FixedExploration(CriticalBids):
             return "how long it explores depends on bids"
         if allocation.exploration == "none":
             return (
-                "it explores nothing, as the qualities are known; mechanism 'clarke' (exact "
+                "it explores nothing, because the qualities are known; mechanism 'clarke' (exact "
                 "solver) or 'critical-bid' (greedy) pays for that"
             )
         return ""

@@ -9,7 +9,7 @@ from askwise.mechanisms.base import Mechanism, mechanisms
 @mechanisms.register("pay-price")
 @dataclass(frozen=True)
 class PayPrice(Mechanism):
-    """Pay every answer the worker's price; no bidding.
+    """Pay the worker's price for every answer; no bidding.
 
     Assumes that workers' prices are known, or takes what they ask for as it is.
 

@@ -23,29 +23,29 @@ from askwise.mechanisms.sealed import SealedBids
 class SelfResampling(SealedBids):
     """Raise each bid at random with probability ``gamma``, and pay a bonus for raised ones.
 
-    A bid b is kept with probability 1 - ``gamma``; the worker is then paid b an answer. Else they
-    are counted at x = c_max - (c_max - b) U^(1/(1-gamma)), U uniform, and paid b + (c_max - b) /
-    gamma an answer. Over their own draw that is in expectation what Myerson's formula asks for,
+    A bid b is kept with probability 1 - ``gamma``; the worker is then paid b per answer. Otherwise
+    their bid counts as x = c_max - (c_max - b) U^(1/(1-gamma)), U uniform, and paid b + (c_max - b)
+    / gamma per answer. In expectation over their own draw that is what Myerson's formula asks for,
     although the tasks are given out only once.
 
     x is rounded down to a micro-unit: the work as a function of the rounded bid falls in x as it
     does in the bid itself, and a kept bid is not rounded, so that nothing of the proof is lost.
-    The bonus is rounded up, so that a lie gains less than ``gamma`` micro-units an answer (nothing
+    The bonus is rounded up, so that a lie gains less than ``gamma`` micro-units per answer (nothing
     if 1/``gamma`` is whole), and nobody is paid below their bid.
 
     Parameters
     ----------
     c_max : amount
-        The highest bid that you take; must be given.
+        Highest bid that you accept; required.
     gamma : float
-        How often a bid is raised. The smaller, the more often the cheapest work, and the rarer
-        and larger the bonus: a worker's payment has a standard deviation of about
-        sqrt(1/``gamma``) times the expected bonus.
+        Probability that a bid is raised. The smaller it is, the more often the cheapest workers get
+        the work, and the rarer and larger the bonus: a worker's payment has a standard deviation of
+        about sqrt(1/``gamma``) times the expected bonus.
 
     Assumes a policy in which a lower bid never brings a worker less work, whatever the answers
-    and the bids of others: ``ccb-s`` with the exact solver, or ``ccb-fixed``. Workers who care
-    about what they are paid on average, and do not know the campaign's seed when they bid: the
-    draws follow from it.
+    and the bids of others: ``ccb-s`` with the exact solver, or ``ccb-fixed``. Assumes that workers
+    care about what they are paid on average, and do not know the campaign's seed, from which the
+    draws follow, when they bid.
 
     Not for ``ccb-s`` with the greedy solver or ``ccb-se``, which are not monotone (a loser's bid
     can change who is chosen, and with it when exploration ends). Truthfulness is promised only
@@ -122,7 +122,7 @@ class SelfResampling(SealedBids):
         bid, cost : int
             What they ask for, and what an answer costs them, in micro-units.
         work : pairs of int
-            How many answers they are asked for, as it hangs on what they are counted at, with all
+            How many answers they are asked for, as a function of what they are counted at, with all
             else fixed: from each of these on (ascending, the first at most ``bid``), this many.
 
         Notes

@@ -182,8 +182,8 @@ wait until it ends
                     self._held = None
             self._until = 0.0
             raise Conflict(
-                f"campaign {self.campaign!r} is run by another by now: this run did not renew its "
-                "claim in time, and calls nobody any more",
+                f"campaign {self.campaign!r} is now run by another process: this run did not "
+                "renew its claim in time, and makes no more calls",
                 field="name",
                 reason="already_running",
             )
@@ -216,7 +216,7 @@ def run_by_another(campaign: str, holder: RunHolder) -> Conflict:
     until = datetime.fromtimestamp(holder.until, UTC)
     return Conflict(
         f"campaign {campaign!r} is run by process {holder.pid} on {holder.host}, until "
-        f"{until:%Y-%m-%d %H:%M:%S} UTC and for as long as it renews that: stop that run, or wait "
+        f"{until:%Y-%m-%d %H:%M:%S} UTC or longer if it renews its claim: stop that run, or wait "
         "until it ends",
         field="name",
         reason="already_running",

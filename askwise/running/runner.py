@@ -20,8 +20,8 @@ from askwise.core.errors import AskwiseError, Conflict, InvalidProblem
 from askwise.running.calls import Calls
 from askwise.running.claims import RENEWAL, RunClaim
 from askwise.running.counts import CallCounts, RunProgress, RunResult
-from askwise.running.desks import SourceDesk, check_source, soonest_back
 from askwise.running.leases import LeaseKeeper
+from askwise.running.source_load import SourceLoad, check_source, soonest_back
 from askwise.running.writing import WriteThreads
 from askwise.sources import Question, Source
 
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 POLL = 1.0
 """Seconds between two looks at a campaign that waits for people, or is run by another."""
 
-Watch = Callable[[RunProgress], None]
+RunWatch = Callable[[RunProgress], None]
 
 OnClaimed = Literal["refuse", "wait"]
 """What to do about a campaign that another runs."""
@@ -65,7 +65,7 @@ class Runner:
         sources: Mapping[str, Source],
         *,
         content: Content | None = None,
-        watch: Watch | None = None,
+        watch: RunWatch | None = None,
         wait: bool = False,
         grace: float = 30.0,
         claim: OnClaimed = "refuse",
@@ -86,12 +86,12 @@ class Runner:
         self._on_claimed = claim
         self._until = until
         self._claim = RunClaim(campaign.store, campaign.name)
-        desks = {id(source): SourceDesk(source) for source in sources.values() if source.called}
-        self._desks = {
-            worker: desks[id(source)] for worker, source in sources.items() if source.called
+        loads = {id(source): SourceLoad(source) for source in sources.values() if source.called}
+        self._loads = {
+            worker: loads[id(source)] for worker, source in sources.items() if source.called
         }
-        self._slots = sum(desk.source.slots for desk in desks.values())
-        self._counts = {worker: CallCounts() for worker in self._desks}
+        self._slots = sum(load.source.slots for load in loads.values())
+        self._counts = {worker: CallCounts() for worker in self._loads}
         self._under_way: set[asyncio.Task[None]] = set()
         self._offered: set[str] = set()
         """Who could be asked when the campaign was last asked."""
@@ -125,10 +125,10 @@ class Runner:
             )
         with self._campaign.reading() as state:
             ledger = state.ledger
-            for id, desk in self._desks.items():
-                check_source(ledger.workers[ledger.worker_at(id)], desk.source)
-        for desk in self._desks.values():
-            desk.source.check()
+            for id, load in self._loads.items():
+                check_source(ledger.workers[ledger.worker_at(id)], load.source)
+        for load in self._loads.values():
+            load.source.check()
 
     def stop(self) -> None:
         """Ask no more, and finish what is under way; the second time, cut it off at once."""
@@ -144,10 +144,11 @@ class Runner:
         """The calls so far."""
         outages = {
             worker: out.why
-            for worker, desk in self._desks.items()
-            if (out := desk.outage()) is not None
+            for worker, load in self._loads.items()
+            if (out := load.outage()) is not None
         }
-        return RunProgress(self._counts, len(self._under_way), outages)
+        # A call that is settled is over, though its task may have a step to go.
+        return RunProgress(self._counts, len(self._calls.unsettled), outages)
 
     async def run(self) -> RunResult:
         """Ask and tell until the campaign is done, waits for others, or the run is stopped.
@@ -214,7 +215,7 @@ class Runner:
 
     async def _loop(self) -> Done | Wait | None:
         out = await self._threads.do(self._campaign.assignments)
-        ours = [each for each in out if each.worker in self._desks]
+        ours = [each for each in out if each.worker in self._loads]
         self._backlog = [each for each in ours if await self._leases.renew(each.id)]
         while not self._stopping.is_set():
             self._news.clear()
@@ -228,7 +229,7 @@ class Runner:
                 continue
             if isinstance(said, Done) and not self._backlog:
                 return said
-            if any(desk.free and id not in self._offered for id, desk in self._desks.items()):
+            if any(load.free and id not in self._offered for id, load in self._loads.items()):
                 continue  # they came back while others were asked
             pause = self._pause()
             if math.isinf(pause):
@@ -239,12 +240,12 @@ class Runner:
     async def _fill(self) -> Done | Wait:
         """Ask for as much as the sources take; returns why no more was handed out."""
         for assignment in list(self._backlog):
-            if self._desks[assignment.worker].free:
+            if self._loads[assignment.worker].free:
                 self._backlog.remove(assignment)
                 question = await self._threads.do(self._calls.question, assignment)
                 self._start(assignment, question)
         while True:
-            free = {worker: room for worker, desk in self._desks.items() if (room := desk.free)}
+            free = {worker: room for worker, load in self._loads.items() if (room := load.free)}
             self._offered = set(free)
             if not free or self._stopping.is_set() or self._failure is not None:
                 return Wait("workers")
@@ -265,7 +266,7 @@ class Runner:
         return choice, [self._calls.question(assignment) for assignment in choice]
 
     def _start(self, assignment: Assignment, question: Question) -> None:
-        self._desks[assignment.worker].busy += 1
+        self._loads[assignment.worker].busy += 1
         self._calls.unsettled[assignment.id] = assignment
         call = asyncio.create_task(self._call(assignment, question))
         self._under_way.add(call)
@@ -280,24 +281,24 @@ class Runner:
         self._news.set()
 
     async def _call(self, assignment: Assignment, question: Question) -> None:
-        desk = self._desks[assignment.worker]
+        load = self._loads[assignment.worker]
         try:
             if self._stopping.is_set() or self._failure is not None:
                 return
             await self._hold_claim()
-            response = await self._calls.put(desk.source, question, assignment)
+            response = await self._calls.put(load.source, question, assignment)
         finally:
             # It takes the next question while this answer is written down.
-            desk.busy -= 1
+            load.busy -= 1
             if self._slots > 1 and not self._dry:
                 # One call at a time is decided on with all that was told before. And where nothing
                 # was handed out, nothing will be before this answer is told.
                 self._news.set()
         if response.failure == "unavailable":
-            desk.was_unavailable()
+            load.was_unavailable()
             await self._calls.give_back(assignment)
         else:
-            desk.answered()
+            load.answered()
             # From here on it is paid: not to be lost by a second Ctrl-C.
             await asyncio.shield(self._calls.settle(assignment, response))
         if self._watch is not None:
@@ -314,7 +315,7 @@ class Runner:
 
     def _pause(self) -> float:
         """Seconds after which somebody may be there again; ``inf`` if nobody is waited for."""
-        soonest = soonest_back(list(self._desks.values()))
+        soonest = soonest_back(list(self._loads.values()))
         return max(min(soonest, POLL) if self._wait else soonest, 0.001)
 
     async def _rest(self, seconds: float) -> None:

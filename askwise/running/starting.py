@@ -12,7 +12,7 @@ from typing import Any
 from askwise.campaign import Campaign
 from askwise.core.content import Content
 from askwise.running.counts import RunResult
-from askwise.running.runner import OnClaimed, Runner, Watch
+from askwise.running.runner import OnClaimed, Runner, RunWatch
 from askwise.sources import Source
 
 LOOK = 0.1
@@ -24,7 +24,7 @@ def run(
     sources: Mapping[str, Source],
     *,
     content: Content | None = None,
-    watch: Watch | None = None,
+    watch: RunWatch | None = None,
     wait: bool = False,
     grace: float = 30.0,
     claim: OnClaimed = "refuse",
@@ -120,7 +120,7 @@ async def arun(
     sources: Mapping[str, Source],
     *,
     content: Content | None = None,
-    watch: Watch | None = None,
+    watch: RunWatch | None = None,
     wait: bool = False,
     grace: float = 30.0,
     claim: OnClaimed = "refuse",

@@ -71,6 +71,7 @@ def safe_cell(text: str) -> str:
 
 def export(campaign: Campaign, what: str) -> Iterator[bytes]:
     """Make a file of :data:`EXPORTS` of a campaign as it is now."""
+    what = FORMER.get(what, what)
     if what not in EXPORTS:
         raise UnknownName(
             f"export {what!r} is not known: there are {', '.join(EXPORTS)}",
@@ -220,7 +221,7 @@ _STATES = {Kind.FAILED: "failed", Kind.WITHDRAWN: "withdrawn"} | dict.fromkeys(
 """What has become of a call, by the last event about it."""
 
 
-def _labels(campaign: Campaign) -> Iterator[bytes]:
+def _votes(campaign: Campaign) -> Iterator[bytes]:
     with campaign.reading() as state:
         ledger, options = state.ledger, state.spec.problem.options
         size = ledger.total(c.ASSIGNMENTS)
@@ -334,8 +335,8 @@ EXPORTS: dict[str, tuple[Maker, str]] = {
         "Every answer, as it was changed last, and every failed call: its worker, what it cost and "
         "its ceiling, why it failed, its rationale and reference, when it was changed.",
     ),
-    "labels.csv": (_labels, "Every answer given: task, worker, label."),
-    "payments.csv": (_payments, "What each worker has earned, and what of it was paid out."),
+    "votes.csv": (_votes, "Every answer given: task, worker, label."),
+    "payments.csv": (_payments, "What each worker has earned, and how much of it was paid out."),
     "payouts.csv": (_payouts, "What to pay now: a row for every worker who is owed something."),
     "payout-history.csv": (_payout_history, "What was marked as paid, and when."),
     "bonuses.csv": (_bonuses, "What was given as a bonus, and why."),
@@ -347,3 +348,6 @@ EXPORTS: dict[str, tuple[Maker, str]] = {
     ),
 }
 """The files that can be made, and what is in them."""
+
+FORMER = {"labels.csv": "votes.csv"}
+"""Names under which programs may still ask for a file: these are no labels but single answers."""

@@ -51,7 +51,7 @@ class _Held:
 
 
 @dataclass
-class _Leases:
+class _LeaseWatch:
     """What is known of a campaign's leases, so that it need not be opened to look at them."""
 
     lease: float
@@ -108,7 +108,7 @@ class OpenCampaigns:
         self._lease = math.inf if lease is None else lease
         self._open: OrderedDict[str, _Held] = OrderedDict()
         self._lock = threading.Lock()
-        self._leases: dict[str, _Leases] = {}
+        self._leases: dict[str, _LeaseWatch] = {}
         self._snapshots = ThreadPoolExecutor(1, thread_name_prefix="snapshots")
         self._ending = threading.Event()
         self._sweeper = threading.Thread(target=self._keep_sweeping, name="sweeper", daemon=True)
@@ -199,7 +199,7 @@ class OpenCampaigns:
                 _warn("sweep", name, error)
                 # A store that is down would let each of them fail, one after the other.
                 self.store.position(name)
-                known = self._leases.setdefault(name, _Leases(TROUBLE))
+                known = self._leases.setdefault(name, _LeaseWatch(TROUBLE))
                 known.looked, known.again = self._clock(), self._clock() + TROUBLE
         return released
 
@@ -208,7 +208,7 @@ class OpenCampaigns:
         known = self._leases.get(name)
         if known is None:
             lease = json.loads(self.store.spec(name))["lease"]
-            known = self._leases[name] = _Leases(
+            known = self._leases[name] = _LeaseWatch(
                 self._lease if lease is None else lease, is_own=lease is not None
             )
         if known.lease == math.inf or known.rests(now):

@@ -5,11 +5,30 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from askwise.campaign.holding import Holding
 
 VARIABLE = "ASKWISE_SERVICE"
 """Where a process finds the settings of the service that it is part of."""
+
+
+def works_here_only(url: str) -> bool:
+    """Whether an address leads back to the computer that opens it.
+
+    Examples
+    --------
+    >>> [works_here_only(f"http://{each}:8000") for each in ("127.0.0.1", "[::1]", "localhost")]
+    [True, True, True]
+    >>> works_here_only("https://ask.example.org/join/aww_1"), works_here_only("http://10.0.0.7")
+    (False, False)
+    """
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,8 @@ class Shares:
         self._held[name] -= 1
         if not self._held[name]:
             del self._held[name]
+        if not self._waiting:
+            return
         # Those who hold fewest first: a campaign that waits long does not go before the others.
         for each in sorted(self._waiting, key=lambda other: self._held[other]):
             queue = self._waiting[each]

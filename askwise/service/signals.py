@@ -25,7 +25,7 @@ FOR_REQUESTS = 15
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
-Handler = signal.Handlers | Callable[[int, FrameType | None], Any]
+SignalHandler = signal.Handlers | Callable[[int, FrameType | None], Any]
 
 
 _serves = False
@@ -60,7 +60,7 @@ def heed_signals(told: Callable[[], None] = lambda: None) -> None:
 def end_in_time(
     end: Callable[[], None],
     grace: float,
-    again: Handler,
+    again: SignalHandler,
     told: Callable[[], None] = lambda: None,
 ) -> None:
     """Call ``end`` this many seconds after the first stop signal; ``again`` is for the second."""

@@ -26,7 +26,7 @@ Failure = FailureWhy | Literal["unavailable"]
 FAILURES: Final[tuple[str, ...]] = (*calls.FAILURES, "unavailable")
 
 OPERATIONAL: dict[str, Any] = {"operational": True}
-"""The metadata of a parameter that has no influence on answers: it is no part of the digest."""
+"""The metadata of a parameter that has no influence on answers: it is not part of the digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Response:
     cached : bool
         Whether it was paid for earlier.
     estimated : bool
-        Whether the cost is the most that it can have been, as nobody said what it was.
+        Whether the cost is the most that it can have been, because nobody said what it was.
     detail : str, optional
         What to tell people about it, in one line.
 
@@ -127,7 +127,7 @@ filtered, too_long, rejected, timed_out, lost, orders, error, unavailable
         if isinstance(self.cost, bool) or not isinstance(self.cost, int) or self.cost < 0:
             raise _invalid("cost", self.cost, "give whole millionths, 0 or more")
         if self.failure == "unavailable" and self.cost:
-            raise _invalid("cost", self.cost, "who was not asked costs nothing")
+            raise _invalid("cost", self.cost, "give 0: a worker who was not asked costs nothing")
         if self.probabilities is not None:
             self._check_probabilities(self.probabilities)
 
@@ -136,7 +136,9 @@ filtered, too_long, rejected, timed_out, lost, orders, error, unavailable
         numbers = list(given.values())
         fit = all(isinstance(each, float | int) and 0 <= each <= 1 for each in numbers)
         if not fit or not math.isclose(sum(numbers), 1, abs_tol=1e-6):
-            raise _invalid("probabilities", dict(given), "give one from 0 to 1 for each, sum 1")
+            raise _invalid(
+                "probabilities", dict(given), "give one from 0 to 1 for each; they must sum to 1"
+            )
 
     def to_json(self) -> dict[str, Any]:
         """As JSON, money as a string, what is not set left out."""

@@ -56,9 +56,9 @@ class Command(FixedPrice):
     price : amount of money
         The most that an answer costs, and what it costs unless its response says less.
     timeout : float
-        Seconds that an answer may take.
+        Maximum number of seconds for an answer.
     slots : int
-        How many of it run at a time; each has one question.
+        How many copies run at a time; each has one question.
     """
 
     command: str | Sequence[str]
@@ -142,7 +142,7 @@ def _read_line(line: bytes, question: Question, price: int) -> Response:
 
 
 class _Ended(Exception):
-    """A program is no more, or writes what is no line."""
+    """A program is no more, or writes what is not a line."""
 
 
 class _Program:

@@ -40,7 +40,7 @@ class Function(FixedPrice):
     price : amount of money
         The most that a call costs, and what it costs unless its response says less.
     timeout : float
-        Seconds that a call may take.
+        Maximum number of seconds for a call.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Function(FixedPrice):
                 field="call",
             ) from None
         if not callable(found):
-            raise InvalidParameter(f"call is {self.call!r}, which is no function", field="call")
+            raise InvalidParameter(f"call is {self.call!r}, which is not a function", field="call")
         function: Callable[[Question], Any] = found
         return function
 

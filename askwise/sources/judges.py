@@ -82,7 +82,7 @@ def read_judges(path: str | os.PathLike[str], cache: ReplyCache | None = None) -
     raw = read_toml(file, "a file of judges", ("defaults", "judge"))
     defaults, listed = raw.get("defaults", {}), raw.get("judge", [])
     if not isinstance(defaults, dict):
-        raise InvalidProblem(f"{file}: defaults is no table: write [defaults]", field="defaults")
+        raise InvalidProblem(f"{file}: defaults is not a table: write [defaults]", field="defaults")
     if "id" in defaults:
         raise InvalidProblem(f"{file}: defaults has an id: each judge has its own", field="id")
     if not isinstance(listed, list) or not listed or not all(isinstance(j, dict) for j in listed):
@@ -95,7 +95,7 @@ def read_judges(path: str | os.PathLike[str], cache: ReplyCache | None = None) -
         except AskwiseError as error:
             raise InvalidProblem(f"{label}: {error}", field=error.field) from None
         if judge.id in [each.id for each in judges]:
-            raise InvalidProblem(f"{label} is there twice: give each its own id", field="id")
+            raise InvalidProblem(f"{label} appears twice: give each its own id", field="id")
         judges.append(judge)
     return judges
 
@@ -122,7 +122,7 @@ def _made(
     fields = {**defaults, **own}
     kind = fields.pop("source", "chat")
     if not isinstance(kind, str):
-        raise InvalidProblem(f"source is {kind!r}: give its name, as 'chat'", field="source")
+        raise InvalidProblem(f"source is {kind!r}: give its name, such as 'chat'", field="source")
     if kind == "chat":
         fields = _chat_fields(fields, folder)
         fields["cache"] = cache
@@ -137,7 +137,7 @@ def _made(
     if "id" not in fields:
         raise InvalidProblem("it lacks 'id'", field="id")
     id, family = fields.pop("id"), fields.pop("family", None)
-    Worker(id, 0, kind="model", family=family)  # refuses what is no id or family
+    Worker(id, 0, kind="model", family=family)  # refuses what is not an id or a family
     named = {_OTHER_NAMES.get(name, name): value for name, value in fields.items()}
     source = sources.make({"name": kind, **named})
     source.check()

@@ -17,7 +17,7 @@ class People(FixedPrice):
     price : amount of money
         What one of their answers costs.
     slots : int
-        How many questions one of them may have out at a time.
+        How many open questions one of them may have at a time.
 
     Examples
     --------

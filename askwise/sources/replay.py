@@ -19,10 +19,10 @@ class Recorded(FixedPrice):
     Parameters
     ----------
     file : str
-        A table with the columns ``task``, ``worker`` and ``label``, and ``cost`` if wanted: CSV,
+        A table with the columns ``task``, ``worker`` and ``label``, and optionally ``cost``: CSV,
         JSON Lines or Parquet.
     worker : str, optional
-        Whose answers they are; without, those of the worker who is asked.
+        Whose answers to use; by default those of the worker who is asked.
     price : amount of money
         The most that an answer costs, and what it costs where the table does not say.
     """
@@ -69,7 +69,7 @@ class Recorded(FixedPrice):
                 micro = to_micro(cost, f"cost in {table.place(row)}") if cost else price
                 if micro > price:
                     raise InvalidProblem(
-                        f"{table.place(row)}: cost is {cost}: the price, {self.price}, is the most",
+                        f"{table.place(row)}: cost is {cost}: give at most the price, {self.price}",
                         field="cost",
                     )
                 found.setdefault((task, worker), []).append((label, micro))

@@ -70,9 +70,9 @@ class Composite(KernelRule):
     horizon, cap
         As in ``gap``, for the question as a whole.
 
-    Assumes what the single rule assumes, and that all crowds have the same right option. Of kinds
-    and families it makes what its single rule does: ``e-process`` counts a family's first answer to
-    a question, for its crowd and for all together (so the answers of one family never end a
+    Assumes what the single rule assumes, and that all crowds have the same right option. It treats
+    kinds and families as its single rule does: ``e-process`` counts a family's first answer to a
+    question, for its crowd and for all together (so the answers of one family never end a
     question); ``posterior`` counts a family's answers for less; the other rules count every answer
     as an independent one.
 

@@ -32,12 +32,12 @@ def enough_of_all(book: Book, n: int, task: int, draw: Draw, ruling: Array) -> i
 @stopping.register("fixed")
 @dataclass(frozen=True)
 class Fixed(SingleCrowdRule):
-    """Close a task after ``n`` answers, with the option most of them gave.
+    """Close a task after ``n`` answers, with the option that most of them name.
 
     Parameters
     ----------
     n : int
-        How many answers a task gets. A tie is broken by a declared draw.
+        Number of answers per task. A declared draw breaks ties.
     horizon, cap
         As in ``gap``.
 
@@ -105,16 +105,16 @@ class Lead(SingleCrowdRule):
     Parameters
     ----------
     lead : float
-        How many votes ahead. Between two whole numbers it is rounded at random, at each answer,
-        up as often as its fraction says.
+        Lead in votes. A lead that is not a whole number is rounded at random at each answer, up
+        with the probability of its fractional part.
     horizon, cap
         As in ``gap``.
 
     Assumes independent answers, right about equally often on all questions. It counts votes, one
     each, whatever the workers' families: where they err together a lead says less (``e-process``
-    and ``posterior`` regard families).
+    and ``posterior`` take families into account).
 
-    Not where questions differ much in difficulty and an error must be kept on the hard ones.
+    Not where questions differ much in difficulty and the error must be limited on the hard ones.
 
     References
     ----------
@@ -132,8 +132,8 @@ class Lead(SingleCrowdRule):
     paper: ClassVar[str] = "beyond 004"
     promise: ClassVar[str] = (
         "Trades error for cost by its lead; guarantees no error. If every answer to a question of "
-        "two options is right with probability p, a whole lead errs with probability at most "
-        "((1 - p) / p)^lead: unknown as p is."
+        "two options is right with probability p, a whole lead errs with probability at most ((1 - "
+        "p) / p)^lead, which is unknown because p is."
     )
     dial: ClassVar[str] = "lead"
     single: ClassVar = ahead
@@ -189,10 +189,10 @@ class Quorum(SingleCrowdRule):
     Parameters
     ----------
     quorum : int
-        Votes that an option needs.
+        Number of votes that an option needs.
     of : int
-        The most answers a question gets. When the votes still missing are more than the answers
-        left (of these, or of workers not asked yet), it ends ``low_confidence``.
+        Maximum number of answers per question. It ends ``low_confidence`` when more votes are
+        missing than answers are left (of these, or of workers not asked yet).
     horizon, cap
         As in ``gap``.
 

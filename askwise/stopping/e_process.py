@@ -170,30 +170,30 @@ class EProcess(SingleCrowdRule):
     Parameters
     ----------
     delta : float
-        The error that is kept.
+        Largest probability of an error.
     ties : bool
-        Whether ties are covered too: where several options are equally right, it stops at all with
-        probability at most delta. It then stops for an option whose bet against every rival has
-        reached n / delta. (Of each option, one of these bets is against one of the best: each of n
-        bets gets so far with probability at most delta / n.) With two options that takes 10 to 30%
-        more answers.
+        Whether the promise covers ties too: where several options are equally right, the
+        probability that it stops at all is at most delta. It then stops for an option when its bet
+        against every rival has reached n / delta. (Of each option, one of these bets is against one
+        of the best: each of n bets gets that far with probability at most delta / n.) With two
+        options this takes 10 to 30% more answers.
     horizon, cap
-        As in ``gap``; a question that ends there is marked, and not counted by the guarantee.
+        As in ``gap``; a question that ends there is marked, and the guarantee does not cover it.
 
     Assumes that no crowd, given all that came before, prefers a wrong option to the right one.
     Nothing else: qualities may differ and drift, crowds may be asked in any order, answers
     need not be equally distributed.
     A crowd's next answer is news only if it is another member's. Persons and models
     (``Worker(kind=...)``) have one answer to a question; it is fixed by the question, so that with
-    them the promise is about questions as they come, not about each. Workers that err together
-    are a ``family``: of it only the first answer to a question counts, whichever member gave it,
-    and the assumption is about that answer alone; the others may depend on it in any way, copy or
-    contradict it. (Their mean would not do: members are asked one by one, and what a family has
+    them the promise is about questions as they come, not about each. Workers that err together are
+    a ``family``: only its first answer to a question counts, whichever member gave it, and the
+    assumption is about that answer alone; the others may depend on it in any way, copy or
+    contradict it. (Their mean would not work: members are asked one by one, and what a family has
     said may decide whether it is asked again.) A crowd with a family has one such answer, too: a
-    model that draws its answers is a crowd with a family of its own. A few families alone never
-    end a question at a small delta: it takes 7 of one mind at 0.05, with two options. Errors that
-    families have in common, as on questions that mislead most of them, are not covered: make
-    them one family.
+    model that draws its answers is a crowd with its own family. A few families alone never end a
+    question at a small delta: with two options, 0.05 takes 7 that agree. Errors that families have
+    in common, such as on questions that mislead most of them, are not covered: make them one
+    family.
 
     Not where an error on average is enough: ``posterior`` asks less at the same measured error.
 

@@ -41,25 +41,26 @@ class Gap(SingleCrowdRule):
     Parameters
     ----------
     quality : float
-        The paper's C_qty: larger asks more and errs less. 1 to 3 is usual.
+        The paper's C_qty: a larger value asks more and errs less; 1 to 3 is usual.
     delta : float, optional
-        Theorem 1's schedule instead: C = sqrt(log(n / delta * N^2)) for n options. The theorem
-        says an error of order ``delta``; exactly (two options) it is below delta down to .001,
-        1.1 to 1.5 times delta at .0001 and ten times at a millionth.
+        Use Theorem 1's schedule instead: C = sqrt(log(n / delta * N^2)) for n options. The theorem
+        promises an error of order ``delta``; computed exactly, for two options, it is below delta
+        down to .001, 1.1 to 1.5 times delta at .0001 and ten times delta at a millionth.
     smooth : bool
         Round the right-hand side up or down at random, afresh at each answer, as in the paper's
-        experiments; else with C below 1 one answer is enough.
+        experiments; otherwise one answer is enough if C is below 1.
     horizon : int, optional
-        The most answers a question may take (rule (3)); it then ends ``low_confidence``.
+        Maximum number of answers per question (rule (3)); a question that reaches it ends
+        ``low_confidence``.
     cap : amount, optional
-        The most money a question may take; it then ends ``over_budget``.
+        Maximum cost of a question; a question that reaches it ends ``over_budget``.
 
     Assumes that answers are independent and that the right option is the most probable one. It
     counts votes, one each, whatever the workers' families: where they err together its error is
-    larger (``e-process`` and ``posterior`` regard families).
+    larger (``e-process`` and ``posterior`` take families into account).
 
-    Not when an error must be kept whatever the question: on questions whose options are nearly
-    equal it errs nearly half of the time (``e-process`` keeps its error).
+    Not when the error must be limited whatever the question: on questions whose options are nearly
+    equal it errs nearly half of the time (``e-process`` guarantees its error).
 
     References
     ----------
@@ -86,8 +87,8 @@ class Gap(SingleCrowdRule):
     smooth: bool = True
     paper: ClassVar[str] = "004"
     promise: ClassVar[str] = (
-        "Trades error for cost by its quality. With a delta its error is about of the order of "
-        "delta (Theorem 1), not at most delta. Assumes independent answers, also within families."
+        "Trades error for cost by its quality. With a delta its error is of the order of delta "
+        "(Theorem 1), not at most delta. Assumes independent answers, also within families."
     )
     dial: ClassVar[str] = "quality"
     single: ClassVar = halts

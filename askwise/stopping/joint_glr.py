@@ -48,16 +48,16 @@ class JointGlr(KernelRule):
     Parameters
     ----------
     beta : float
-        How much larger; in natural logarithms of a likelihood ratio. About log(1 / error).
+        How much larger, in natural logarithms of a likelihood ratio: about log(1 / error).
     horizon, cap
         As in ``gap``.
 
     Assumes that all crowds have the same option on top, and uses it: crowds that each leave
     two options close may together leave one (004, Lemma 6), which no rule on single crowds sees.
-    Goes with ``glr-directed``. Answers are taken to be independent; those of a ``family`` to a
+    Use it with ``glr-directed``. Answers are assumed to be independent; those of a ``family`` to a
     question count for less, as in ``posterior``: a model, not a guarantee.
 
-    Not where an error must be kept: maxima of likelihoods favour early stops.
+    Not where an error must be guaranteed: maxima of likelihoods favour early stops.
 
     References
     ----------

@@ -164,7 +164,7 @@ class Penalty(KernelRule):
     penalty : amount
         What a wrong answer costs you.
     ahead : int
-        The most answers to look ahead.
+        Maximum number of answers to look ahead.
     horizon, cap
         As in ``gap``.
 

@@ -113,30 +113,29 @@ class Posterior(SingleCrowdRule):
     Parameters
     ----------
     error : float
-        The posterior probability of an error at which to stop.
+        Posterior probability of an error at which to stop.
     accuracy : mapping of worker to a number or a range of two, optional
-        How often workers are right, or from where to where that varies evenly, from question to
-        question: ``{"panel": [0.65, 0.95], "vendor": 0.8}``. Of those not named, and of those who
-        join later, anything between chance and one is believed.
+        How often workers are right, or the range over which that varies evenly from question to
+        question: ``{"panel": [0.65, 0.95], "vendor": 0.8}``. Workers who are not named, or join
+        later, may be anywhere between chance and one.
     kinds : sequence of mappings, optional
         Kinds of questions that are harder for several workers at once, each with its ``share`` of
-        all and the ``accuracy`` of those who differ on it. Of which kind a question is, is not
-        known beforehand.
+        all questions and the ``accuracy`` of the workers who differ on it. The kind of a question
+        is not known beforehand.
     horizon, cap
         As in ``gap``.
 
     Assumes independent answers and qualities spread evenly between chance and one, or as
     ``accuracy`` and ``kinds`` say: its error is at most the target on average over such questions,
-    not on each of them. What you say is believed: where workers are worse than their range, it
-    errs more.
-    Workers who err together are not independent: give them a ``family``. The m answers of a family
-    to a question then count, in logarithms, m / (1 + 0.4 (m - 1)) times their mean, as answers do
-    whose errors have a correlation of 0.4; that is a model, not a guarantee. A crowd with a family
-    (a model that draws its answers) has its answers counted so, too. Different families, and
-    persons and models without one, count as independent.
+    not on each of them. It believes what you say: where workers are worse than their range, it errs
+    more. Workers who err together are not independent: give them a ``family``. The m answers of a
+    family to a question then count, in logarithms, m / (1 + 0.4 (m - 1)) times their mean, as
+    answers do whose errors have a correlation of 0.4; that is a model, not a guarantee. A crowd
+    with a family (a model that draws its answers) has its answers counted in the same way.
+    Different families, and persons and models without one, count as independent.
 
-    Not where questions may be nearly balanced and must not be decided by luck: there its
-    error comes near one half (``e-process`` keeps its error).
+    Not where questions may be nearly balanced and must not be decided by luck: there its error
+    approaches one half (``e-process`` guarantees its error).
 
     References
     ----------

@@ -146,7 +146,7 @@ def check_ranges(problem: Problem, believed: Sequence[tuple[float, Ranges]]) -> 
         for worker, (low, _) in ranges.items():
             if worker not in known:
                 raise UnknownName(
-                    f"accuracy names {worker!r}, which is no worker: {nearest(worker, known)}",
+                    f"accuracy names {worker!r}, which is not a worker: {nearest(worker, known)}",
                     field="accuracy",
                     reason="unknown_worker",
                 )

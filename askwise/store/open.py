@@ -115,7 +115,7 @@ def _named(url: str) -> Store:
     if not isinstance(store, Store):
         raise errors.unusable(
             f"store scheme {scheme!r} of {plugins.origin_of(known[scheme])} returned "
-            f"{type(store).__name__}, which is no Store: report it to its authors",
+            f"{type(store).__name__}, which is not a Store: report it to its authors",
         )
     return store
 

@@ -47,7 +47,7 @@ given up within a day, and an event only wakes who looks."""
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is no part of a campaign's log: a key, a token, a session, a webhook.
+    """What is not part of a campaign's log: a key, a token, a session, a webhook.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def whole(text: str, field: str) -> str:
     wrong = flaw(text)
     if wrong is not None:
         raise errors.unstorable(
-            f"{field} can't be kept, as it has {wrong}: leave it out", field=field
+            f"{field} can't be kept, because it has {wrong}: leave it out", field=field
         )
     return text
 

@@ -21,8 +21,6 @@ from askwise.sources.chat.pricing import TokenPrice, TokenUsage
 Drop = Literal["unread", "unanswered", "halfway"]
 """When a connection is dropped: before the request is taken, after it is billed, in the reply."""
 
-FREE = {"input": 0, "output": 0}
-
 
 @dataclass(frozen=True)
 class Asked:

@@ -100,7 +100,7 @@ def test_tasks_without_features_are_labelled_by_answers_alone() -> None:
     [
         ({1: [1.0], 2: [2.0], 7: [3.0]}, "features has task 7, which has no answer"),
         ({1: [1.0], 2: [1.0, 2.0]}, "features of task 2 are 2 numbers, those of 1 are 1"),
-        ({1: [1.0], 2: [float("nan")]}, "task 2 have an entry that is no finite number"),
+        ({1: [1.0], 2: [float("nan")]}, "task 2 have an entry that is not a finite number"),
         ({1: [1.0], 2: ["long"]}, "features of task 2 are ['long']: give numbers only"),
         ({1: [], 2: []}, "at least one"),
         ({}, "features is empty"),

@@ -252,7 +252,7 @@ def test_without_pandas_a_table_says_what_to_install(monkeypatch: pytest.MonkeyP
 
 def test_contexts_are_refused_by_methods_without_use_for_them() -> None:
     table = {"task": [1], "worker": [1], "label": ["a"]}
-    with pytest.raises(InvalidParameter, match="has no use for them"):
+    with pytest.raises(InvalidParameter, match="does not use them"):
         aggregation.make("one-coin").fit(table, contexts={1: "x"})  # type: ignore[attr-defined]
 
 

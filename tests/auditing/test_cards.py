@@ -122,7 +122,7 @@ def test_what_to_know_is_said() -> None:
     )
     said = "\n".join(check(verdicts, people).remarks)
     for words in (
-        "The majority of the people of a task is taken for the truth.",
+        "The majority of the people of a task counts as the truth.",
         "One person left out agrees with the majority of the others on 50.0% of the tasks",
         "1 task has the answer of one person only.",
         "People are tied on 1 task:",

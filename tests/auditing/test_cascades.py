@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from askwise.auditing import Cascade, check
-from askwise.auditing.cascades import Desk
+from askwise.auditing.cascades import PricedJudges
 from tests.auditing.tables import ballots, noisy, sheet
 
 PRICES = {"cheap": Decimal("0.5"), "second": Decimal("0.5"), "dear": Decimal(10)}
@@ -43,11 +43,11 @@ def test_a_dear_judge_who_is_no_better_is_not_asked() -> None:
 
 def test_a_step_by_hand() -> None:
     table = ballots({"a": "yyn.", "b": "yny-"}, {"ann": "yyyy"})
-    desk = Desk(table, np.array([1.0, 5.0]), np.arange(4))
+    judges = PricedJudges(table, np.array([1.0, 5.0]), np.arange(4))
     # a is right on 2 of 3, so p = 3/5; b on 2 of 3 as well: both weigh ln 1.5.
-    weights = desk.weights(np.arange(4))
+    weights = judges.weights(np.arange(4))
     assert weights == pytest.approx(np.log([1.5, 1.5]))
-    walk = desk.walk(np.array([0, 1]), weights, np.arange(4))
+    walk = judges.walk(np.array([0, 1]), weights, np.arange(4))
     assert walk.leads[:, 0] == pytest.approx(np.log([1.5, 1.5, 1.5, 1.0]))
     assert walk.leads[:, 1] == pytest.approx(np.log([2.25, 1.0, 1.0, 1.0]))
     # A failure is paid for, and a judge who was not asked is not; without a vote it is a guess.

@@ -296,3 +296,16 @@ def test_wrong_certificates_are_rare_whatever_the_labels_are(tasks, wrong, score
         false += len(bad & set(kept)) >= drawn.too_many(len(kept)) and bool(kept)
     # At most 4 in 40 are expected; 12 or more come up once in 2,000 times, and seeds are fixed.
     assert false < 12
+
+
+def test_no_more_audits_are_named_than_certify_the_next_set_at_best():
+    """However many are asked for: whoever audits in batches makes the audits of one by one."""
+    labels, truths = world(120)
+    drawn = draw(labels, error=0.1, audits=60, seed=1)
+    made = []
+    for ahead in (1, 50):
+        told: dict[str, str] = {}
+        while tasks := certify(labels, drawn, told, ahead=ahead).next:
+            told |= {task: truths[task] for task in tasks}
+        made.append(told)
+    assert made[0] == made[1]

@@ -121,7 +121,7 @@ def test_the_interval_is_the_jackknifes_by_leaving_out_each_task() -> None:
 
     size = votes.sum(axis=1).astype(float)
     same = (votes * (votes - 1)).sum(axis=1) / (size - 1)
-    sample = module._Sample(votes.astype(float), size, same, np.ones(len(votes)))
+    sample = module._CountedTasks(votes.astype(float), size, same, np.ones(len(votes)))
     without = [reliability(np.delete(votes, at, axis=0)) for at in range(len(votes))]
     for at, name in enumerate(("agreement", "alpha")):
         values = np.array([getattr(each, name).value for each in without])

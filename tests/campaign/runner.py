@@ -1,6 +1,6 @@
 """Runs a campaign in a process of its own, and says what was committed.
 
-usage: runner.py FILE resume|share|revise
+usage: python -m tests.campaign.runner URL resume|share|revise
 
 ``resume`` answers what is out, then asks and answers one by one to the end: wherever it is
 killed, the next one goes on. ``share`` answers only what it was handed itself. ``revise`` is
@@ -16,7 +16,7 @@ from askwise import Campaign, Worker
 from askwise.core.choices import Batch, Done
 from askwise.core.errors import Conflict
 from askwise.core.events import Kind
-from askwise.store import SqliteStore
+from askwise.store import open_store
 
 WORKERS = [Worker("a", 2, limit=30), Worker("b", 3), Worker("c", "1.5", limit=9)]
 
@@ -26,8 +26,9 @@ def value_of(assignment: str) -> float:
     return int(assignment.rpartition(":")[2]) * 7919 % 101 / 100
 
 
-def create(file: str, name: str = "cats") -> Campaign:
-    store = SqliteStore(file)
+def create(url: str, name: str = "cats") -> Campaign:
+    """Create the campaign, or open it where it was left."""
+    store = open_store(url)
     try:
         return Campaign.create(
             workers=WORKERS,

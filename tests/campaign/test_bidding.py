@@ -151,7 +151,7 @@ def test_a_bid_is_money(amount: Any) -> None:
 
 def test_nobody_joins_after_the_start() -> None:
     campaign = make({"name": "clarke", "c_max": 20})
-    with pytest.raises(Conflict, match="takes nobody in after the start"):
+    with pytest.raises(Conflict, match="accepts nobody new after the start"):
         campaign.add(workers=[Worker("eve", 1)])
 
 

@@ -12,13 +12,7 @@ from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import Conflict, InvalidAnswer, OverBudget
 from askwise.core.events import Kind
 from askwise.store import MemoryStore
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 def make(clock: Clock | None = None, **changes: Any) -> Campaign:
@@ -30,7 +24,7 @@ def make(clock: Clock | None = None, **changes: Any) -> Campaign:
         "seed": 1,
         "name": "cats",
         "lease": 60,
-        "clock": clock or Clock(),
+        "clock": clock or Clock(100.0),
     }
     return Campaign.create(**{**raw, **changes})
 
@@ -52,7 +46,7 @@ def test_an_assignment_says_when_it_expires() -> None:
 
 
 def test_what_is_past_its_lease_is_released_by_the_next_write() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     campaign = make(clock)
     first = one(campaign)
     clock.now = 159.9
@@ -67,7 +61,7 @@ def test_what_is_past_its_lease_is_released_by_the_next_write() -> None:
 
 
 def test_a_lease_survives_reopening() -> None:
-    clock, store = Clock(), MemoryStore()
+    clock, store = Clock(100.0), MemoryStore()
     one(make(clock, store=store))
     clock.now = 161.0
     again = Campaign.open(store, "cats", clock=clock)
@@ -76,7 +70,7 @@ def test_a_lease_survives_reopening() -> None:
 
 
 def test_an_expired_one_may_be_asked_again() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     campaign = make(clock, workers=[Worker("a", 2, limit=1)])
     first = one(campaign)
     clock.now = 161.0
@@ -85,7 +79,7 @@ def test_an_expired_one_may_be_asked_again() -> None:
 
 
 def test_a_late_answer_is_taken_while_money_and_limit_allow() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     campaign = make(clock)
     first = one(campaign)
     clock.now = 161.0
@@ -264,7 +258,7 @@ def test_being_passed_over_survives_reopening() -> None:
     store = MemoryStore()
     campaign = make(store=store, workers=[Worker("a", 2, limit=1)])
     campaign.decline(one(campaign).id)
-    assert Campaign.open(store, "cats", clock=Clock()).ask() == Wait("workers")
+    assert Campaign.open(store, "cats", clock=Clock(100.0)).ask() == Wait("workers")
 
 
 @pytest.mark.parametrize("verb", ["expire", "decline"])
@@ -283,7 +277,7 @@ def test_what_is_not_out_can_not_be_released(verb: str) -> None:
 
 
 def test_a_refused_request_lets_what_is_overdue_expire_all_the_same() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     campaign = make(clock)
     first = one(campaign)
     clock.now = 170.0
@@ -296,7 +290,7 @@ def test_a_refused_request_lets_what_is_overdue_expire_all_the_same() -> None:
 
 
 def test_expired_leases_end_a_wait() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     campaign = make(clock, workers=[Worker("a", 2, limit=1)])
     one(campaign)
     assert campaign.ask() == Wait("answers")
@@ -305,7 +299,7 @@ def test_expired_leases_end_a_wait() -> None:
 
 
 def test_the_time_of_events_is_the_clocks() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     campaign = make(clock)
     one(campaign)
     clock.now = 170.0
@@ -315,7 +309,7 @@ def test_the_time_of_events_is_the_clocks() -> None:
 
 
 def test_a_lease_that_is_renewed_begins_anew() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     campaign = make(clock)
     first, second = one(campaign), one(campaign)
     clock.now = 150.0
@@ -336,7 +330,7 @@ def test_a_lease_that_is_renewed_begins_anew() -> None:
 
 
 def test_what_was_renewed_is_due_then_also_for_those_who_open_the_campaign() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     campaign = make(clock)
     first = one(campaign)
     clock.now = 150.0

@@ -1,10 +1,10 @@
-"""Payouts of what is owed, and bonuses: on record, within the budget, and no part of deciding."""
+"""Payouts of what is owed, and bonuses: on record, and within the budget."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,50 +12,16 @@ from unittest import mock
 
 import pytest
 
-from askwise import Batch, Campaign, Done, Worker
-from askwise.campaign.archiving import archive, bring_back
-from askwise.campaign.checking import LogCheck
-from askwise.campaign.state import CampaignState
-from askwise.campaign.views import Payment, Timeline, forecast
-from askwise.core.errors import AskwiseError, Conflict, InvalidAnswer, OverBudget
+from askwise import Batch, Campaign, Worker
+from askwise.core.errors import AskwiseError, Conflict, OverBudget
 from askwise.core.events import Event, Kind
 from askwise.core.problem import Problem
 from askwise.ledger import Ledger
 from askwise.mechanisms import mechanisms
 from askwise.mechanisms.base import Owed
 from askwise.mechanisms.pay_price import PayPrice
-from askwise.policies import policies
-from askwise.store import SqliteStore
-from askwise.testing.scenes import scenes_for
-from askwise.testing.sessions import comparable, play, spec_of_campaign, start
+from tests.campaign.paid import EUROS, NOON, answer, campaign_of, of
 from tests.schemas import faults
-
-EUROS = {"question": "Is it?", "options": ["no", "yes"], "currency": "EUR"}
-NOON = datetime(2026, 11, 18, 12, tzinfo=UTC).timestamp()
-
-
-def campaign_of(**more: Any) -> Campaign:
-    given: dict[str, Any] = {
-        "workers": [Worker("ann", 1), Worker("bob", 2)],
-        "tasks": ["t1", "t2", "t3"],
-        "options": ["no", "yes"],
-        "policy": "random-pairs",
-        "budget": 20,
-        "seed": 1,
-        "clock": lambda: NOON,
-    }
-    return Campaign.create(**{**given, **more})
-
-
-def answer(campaign: Campaign, worker: str, times: int = 1, value: Any = "yes") -> None:
-    for _ in range(times):
-        (asked,) = campaign.ask(workers=[worker])
-        campaign.tell(asked.id, value)
-
-
-def of(campaign: Campaign, worker: str) -> Payment:
-    (found,) = [each for each in campaign.payments() if each.worker == worker]
-    return found
 
 
 def test_what_was_paid_is_owed_no_more() -> None:
@@ -327,129 +293,3 @@ def test_campaigns_of_units_and_of_bids_pay_too() -> None:
     bids.tell(batch[0].id, "yes")
     # Clarke pays the cheapest what the next one asks for.
     assert bids.pay("ann", by="bo").amount == 2
-
-
-# Nobody who decides sees either.
-
-TOLD = ("hem", "optkg", "bounded-epsilon-first", "virt-ucb", "knowledge-gradient")
-
-
-@pytest.mark.parametrize("name", TOLD)
-def test_payouts_change_no_decision(name: str) -> None:
-    policy = policies.make(name)
-    scene = scenes_for(policy)[0]
-    plain, paying = (start(policy, scene, seed=3) for _ in range(2))
-    for _ in range(12):
-        more = plain.step()
-        assert paying.step() == more
-        if any(paying.referee.owed(worker) for worker in paying.referee.order):
-            paying.campaign.pay_all(by="bo")
-            paying.catch_up()
-        if not more:
-            break
-    kept = [event for event in comparable(paying.log) if event.kind != Kind.PAID]
-    assert [decision_of(event) for event in kept] == [
-        decision_of(event) for event in comparable(plain.log)
-    ]
-    assert len(kept) < len(paying.log)
-
-
-def decision_of(event: Event) -> tuple[Any, ...]:
-    return (event.kind, event.decision, event.task, event.worker, event.rows, event.propensity)
-
-
-@pytest.mark.parametrize("name", TOLD)
-def test_a_bonus_at_any_time_leaves_a_campaign_that_ends_within_its_budget(name: str) -> None:
-    policy = policies.make(name)
-    session = start(policy, scenes_for(policy)[0], seed=2)
-    for _ in range(30):
-        more = session.step()
-        left = session.state.ledger.unspent
-        if left > 0 and session.referee.budget is not None:
-            session.campaign.bonus("w0", Decimal(left // 9 + 1) / 10**6, "Thanks.", by="bo")
-            session.catch_up()
-        if not more:
-            break
-    assert isinstance(session.finish().ask(), Done)
-    assert session.referee.bonuses.total() > 0
-
-
-def test_the_moves_of_the_contract_include_payouts_and_bonuses() -> None:
-    policy = policies.make("random-pairs")
-    session = play(policy, scenes_for(policy)[0], range(0, 700, 3))
-    assert {Kind.PAID, Kind.BONUS} <= {event.kind for event in session.log}
-
-
-def test_a_forecast_goes_by_what_calls_cost_and_minds_what_bonuses_have_taken() -> None:
-    now = [1000.0]
-    campaign = campaign_of(
-        workers=[Worker("ann", 1)],
-        tasks=[f"t{at}" for at in range(200)],
-        budget=100,
-        clock=lambda: now[0],
-    )
-    for _ in range(20):
-        (asked,) = campaign.ask()
-        now[0] += 10.0
-        campaign.tell(asked.id, "yes")
-    campaign.bonus("ann", 40, "Thanks.", by="bo")
-    timeline = Timeline(spec_of_campaign(campaign).problem)
-    timeline.take(campaign.log())
-    with campaign.reading() as state:
-        found = forecast(timeline, state)
-    assert found is not None
-    # 20 answers at 1 in 200 seconds, and 40 of the 100 are left: 400 seconds.
-    assert (found.spent_an_hour, found.money_ends) == (360, now[0] + 400.0)
-    assert timeline.series().spent[-1] == 60_000_000
-
-
-# Snapshots, archives, logs from elsewhere.
-
-
-def test_payouts_and_bonuses_survive_a_snapshot() -> None:
-    campaign = campaign_of()
-    answer(campaign, "ann", 2)
-    campaign.bonus("bob", 1, "Thanks.", by="bo")
-    campaign.pay("ann", 1, by="bo")
-    with campaign.reading() as state:
-        ledger = state.ledger
-        restored = CampaignState.restore(state.spec, state.snapshot()).ledger
-    assert restored.given == ledger.given
-    assert restored.given.last_paid == {0: "2026-11-18"}
-    assert restored.arrays()["workers"].tolist() == ledger.arrays()["workers"].tolist()
-
-
-def test_an_archive_brings_payouts_back(tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
-    store = SqliteStore(tmp_path / "store.sqlite")
-    campaign = campaign_of(store=store, name="pay")
-    answer(campaign, "ann", 2)
-    campaign.bonus("bob", 1, "Thanks.", by="bo")
-    campaign.pay_all(by="bo", reference="r")
-    campaign.stop()
-    before = campaign.payments(), campaign.payouts(), campaign.bonuses()
-    archive(store, "pay", tmp_path, NOON)
-    bring_back(store, tmp_path / "pay.parquet")
-    again = Campaign.open(store, "pay")
-    assert (again.payments(), again.payouts(), again.bonuses()) == before
-
-
-@pytest.mark.parametrize(
-    ("event", "why"),
-    [
-        (Event(Kind.BONUS, worker="ann", price=21_000_000), "does not have the money"),
-        (Event(Kind.BONUS, worker="ann", price=0), "the amount is 0"),
-        (Event(Kind.PAID, worker="ann"), "the amount is None"),
-        (Event(Kind.PAID, worker="eve", price=1), "eve"),
-        (Event(Kind.PAID, price=1), "does not follow"),
-    ],
-)
-def test_a_log_from_elsewhere_is_refused_if_its_payments_can_not_be(event: Event, why: str) -> None:
-    check = LogCheck(spec_of_campaign(campaign_of()))
-    with pytest.raises((ValueError, AskwiseError, AssertionError), match=why):
-        check.take(Event(event.kind, 1, worker=event.worker, price=event.price))
-
-
-def test_an_invalid_day_is_an_error_of_its_own() -> None:
-    with pytest.raises(InvalidAnswer, match="give the day as 2026-11-18"):
-        campaign_of().pay("ann", by="bo", on="yesterday")

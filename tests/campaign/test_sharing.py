@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,28 +15,7 @@ from askwise.core.events import Event, Kind
 from askwise.store import SqliteStore
 from askwise.testing.referee import Referee
 from askwise.testing.sessions import spec_of_campaign
-
-RUNNER = Path(__file__).with_name("runner.py")
-
-
-def start(file: Path, mode: str) -> subprocess.Popen[str]:
-    """Start a runner; it waits for a line before it begins. No compiler: it starts at once."""
-    runner = subprocess.Popen(
-        [sys.executable, str(RUNNER), str(file), mode],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "ASKWISE_JIT": "0"},
-    )
-    assert runner.stdout is not None
-    assert runner.stdout.readline() == "ready\n"
-    return runner
-
-
-def let_go(runner: subprocess.Popen[str]) -> None:
-    assert runner.stdin is not None
-    runner.stdin.write("go\n")
-    runner.stdin.flush()
+from tests.processes import let_go, start, wait_until_ready
 
 
 def referee(campaign: Campaign) -> list[Event]:
@@ -115,8 +91,10 @@ def test_threads_share_a_campaign(tmp_path: Path) -> None:
 
 
 def test_two_processes_share_a_campaign(tmp_path: Path) -> None:
-    file = tmp_path / "campaigns.sqlite"
-    runners = [start(file, "share") for _ in range(2)]
+    url = f"sqlite:///{tmp_path}/campaigns.sqlite"
+    runners = [start("tests.campaign.runner", url, "share") for _ in range(2)]
+    for runner in runners:
+        wait_until_ready(runner)
     for runner in runners:
         let_go(runner)
     told: list[str] = []
@@ -126,7 +104,7 @@ def test_two_processes_share_a_campaign(tmp_path: Path) -> None:
         lines = printed.splitlines()
         assert lines[-1] == "done"
         told += [line.split()[1] for line in lines if line.startswith("told")]
-    log = referee(Campaign.open(SqliteStore(file), "cats"))
+    log = referee(Campaign.open(url, "cats"))
     asked = [f"cats:{event.seq}" for event in log if event.kind == Kind.ASKED]
     answered = [f"cats:{event.assignment}" for event in log if event.kind == Kind.ANSWER]
     assert sorted(told) == sorted(answered) == sorted(asked)

@@ -8,13 +8,7 @@ from contextlib import contextmanager
 from askwise import Batch, Campaign, Worker
 from askwise.core.events import Kind
 from askwise.store import MemoryStore, Transaction
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 class Counting(MemoryStore):
@@ -42,7 +36,7 @@ def shop(store: MemoryStore, clock: Clock, lease: float | None = 60) -> Campaign
 
 
 def test_a_sweep_releases_what_is_overdue_and_tells_how_many() -> None:
-    clock, store = Clock(), Counting()
+    clock, store = Clock(100.0), Counting()
     campaign = shop(store, clock)
     first = campaign.ask(limit=3)
     assert isinstance(first, Batch)
@@ -62,7 +56,7 @@ def test_a_sweep_releases_what_is_overdue_and_tells_how_many() -> None:
 
 
 def test_a_sweep_writes_nothing_where_nothing_is_overdue() -> None:
-    clock, store = Clock(), Counting()
+    clock, store = Clock(100.0), Counting()
     campaign = shop(store, clock)
     batch = campaign.ask()
     assert isinstance(batch, Batch)
@@ -79,7 +73,7 @@ def test_a_sweep_writes_nothing_where_nothing_is_overdue() -> None:
 
 
 def test_a_sweep_sees_what_another_has_handed_out() -> None:
-    clock, store = Clock(), Counting()
+    clock, store = Clock(100.0), Counting()
     one = shop(store, clock)
     other = Campaign.open(store, "shop", clock=clock)
     assert other.sweep() == 0
@@ -91,7 +85,7 @@ def test_a_sweep_sees_what_another_has_handed_out() -> None:
 
 
 def test_leases_of_what_was_answered_are_not_kept() -> None:
-    clock = Clock()
+    clock = Clock(100.0)
     campaign = shop(MemoryStore(), clock)
     held = campaign.ask(limit=2)
     assert isinstance(held, Batch)

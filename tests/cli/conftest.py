@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from askwise.cli import outputs
+from askwise.cli import progress
 from tests.cli.helpers import OPTIONS, RATED, UTILITY, askwise, environment, in_this_process
 
 Call = Callable[..., Result]
@@ -25,7 +25,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Set, so that no command sets it, but to nothing: other tests in this process may compile.
     monkeypatch.setenv("ASKWISE_JIT", "")
     # No test that does not ask for it gets lines on what is going on, however slow the machine.
-    monkeypatch.setattr(outputs, "EVERY", 600.0)
+    monkeypatch.setattr(progress, "EVERY", 600.0)
     return tmp_path
 
 

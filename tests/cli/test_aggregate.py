@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from askwise.aggregation import aggregation
-from askwise.cli import outputs
+from askwise.cli import progress
 from tests.cli import helpers
 
 Call = Callable[..., Any]
@@ -173,7 +173,7 @@ BAD = {
     "a setting without a value": (("--set", "max_iterations"), "set is 'max_iterations': give"),
     "all with files": (("--method", "all", "--out", "x.csv"), "method is 'all', which compares"),
     "a bad choice": (("--duplicates", "some"), "duplicates is 'some': give one of keep"),
-    "contexts without use": (("--contexts", "context.csv"), "has no use for them"),
+    "contexts without use": (("--contexts", "context.csv"), "does not use them"),
     "an ending": (("--out", "answers.xls"), "an ending that is not known"),
     "a missing file": (("--gold", "nowhere.csv"), "nowhere.csv: No such file"),
     "gold of other tasks": (("--gold", "other.csv"), "has no task in common"),
@@ -348,13 +348,13 @@ def test_features_are_one_more_worker(call_json: Call, workplace: Path, labels: 
     ("file", "text", "said"),
     [
         ("workers", "worker,kind\nw1,robot\n", "kind of worker 'w1' is 'robot'"),
-        ("workers", "worker,kind\nw1,person\nw1,model\n", "worker 'w1' is there already"),
+        ("workers", "worker,kind\nw1,person\nw1,model\n", "worker 'w1' appears twice"),
         ("workers", "worker,price\nw1,2\n", "has no column 'kind' or 'family'"),
         ("workers", "worker,kind\nzoe,person\n", "nobody in common"),
         ("features", "task,x\nt1,1\nt77,2\n", "features has task 't77', which has no answer"),
         ("features", "task,x\nt1,1\nt2,much\n", "line 3: x is 'much': give a number"),
         ("features", "task,x\nt1,1\nt2,nan\n", "line 3: x is 'nan': give a finite number"),
-        ("features", "task,x\nt1,1\nt1,2\n", "line 3: task 't1' is there already"),
+        ("features", "task,x\nt1,1\nt1,2\n", "line 3: task 't1' appears twice"),
         ("features", "task\nt1\n", "has no column beside 'task'"),
     ],
 )  # fmt: skip
@@ -368,15 +368,15 @@ def test_tables_of_workers_and_features_are_checked(
 def test_in_a_pipe_it_says_now_and_then_what_is_going_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(outputs, "EVERY", 0.001)
+    monkeypatch.setattr(progress, "EVERY", 0.001)
     said = ""
-    with outputs.narrated() as say:
+    with progress.narrated() as say:
         say("read 12,000,000 labels of labels.csv")
         until = time.monotonic() + 20
         while not said and time.monotonic() < until:
             said = capsys.readouterr().err
     assert said.splitlines()[0] == "read 12,000,000 labels of labels.csv"
-    with outputs.narrated(quiet=True) as say:
+    with progress.narrated(quiet=True) as say:
         say("nothing")
     assert capsys.readouterr().err == ""
 

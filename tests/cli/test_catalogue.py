@@ -129,7 +129,7 @@ def test_a_line_on_a_rule_says_whether_it_guarantees_or_trades(call: Call) -> No
     assert found["fixed"] == [
         "trades",
         "004",
-        "Close a task after n answers, with the option most of them gave.",
+        "Close a task after n answers, with the option that most of them name.",
     ]
 
 
@@ -180,7 +180,7 @@ def test_a_line_on_a_mechanism_says_whether_it_takes_bids_and_is_truthful(call: 
     assert found["pay-price"] == [
         "none",
         "no",
-        "Pay every answer the worker's price; no bidding.",
+        "Pay the worker's price for every answer; no bidding.",
     ]
     assert found["clarke"][:2] == ["sealed", "promised"]
 

@@ -99,7 +99,7 @@ def test_a_draw_is_not_written_over_another_file(
 ) -> None:
     for there in (labels, drawn):
         before = (workplace / there).read_text()
-        assert "is there already" in refusal("certify", labels, *["--draw", "5", "--out", there])
+        assert "exists already" in refusal("certify", labels, *["--draw", "5", "--out", there])
         assert (workplace / there).read_text() == before
 
 
@@ -127,10 +127,26 @@ def test_the_same_seed_draws_the_same(call: Call, workplace: Path, labels: str, 
     assert (workplace / "other.csv").read_bytes() != (workplace / drawn).read_bytes()
 
 
-def test_too_few_audits_are_said_to_be_hopeless_at_the_draw(call: Call, labels: str) -> None:
-    found = call("certify", labels, *["--draw", "5", "--error", "0.1", "--out", "draw.csv"]).stdout
-    assert "outcome\thopeless" in found
-    assert "draw 16 at least" in found
+def test_a_draw_with_too_few_audits_to_certify_anything_is_refused(
+    call: Call, refusal: Call, workplace: Path, labels: str
+) -> None:
+    given = ("certify", labels, "--error", "0.1", "--out", "draw.csv", "--draw")
+    assert "give 16 or more" in refusal(*given, "15")
+    assert not (workplace / "draw.csv").exists()
+    assert "outcome\topen" in call(*given, "16").stdout
+
+
+def test_nothing_is_called_certified_beside_words_that_deny_it(
+    call_json: Call, labels: str
+) -> None:
+    """With escalation a tenth of the labels may be wrong whatever is audited."""
+    found = call_json("certify", labels, *["--escalate", "--error", "0.1", "--out", "draw.csv"])
+    assert (found["outcome"], found["certified"]) == ("open", [])
+    assert not any(each["certified"] for each in found["sets"])
+    assert found["statement"].startswith(
+        "None of the 120 labels is certified (0 labels audited, 0 of them wrong): at most 10% are "
+        "wrong once all but 12 are replaced by answers of the trusted source; further audits"
+    )
 
 
 def test_what_aggregate_writes_can_be_certified(
@@ -158,7 +174,7 @@ def test_what_aggregate_writes_can_be_certified(
         ("--draw 5 --error 1 --out d.csv", "error is 1.0"),
         ("--draw 5 --confidence 0 --out d.csv", "confidence is 0.0"),
         ("--draw-file draw.csv --next -1", "next is -1"),
-        ("--draw 5 --out d.csv --next 3", "--next does not go with --draw"),
+        ("--draw 5 --out d.csv --next 3", "--next can't be combined with --draw"),
         ("--draw-file draw.csv --error 0.05", "error is 0.05, and the draw was made for 0.1"),
         ("--draw-file draw.csv --confidence 0.95", "confidence is 0.95"),
         ("--draw-file draw.csv --escalate", "the draw was made without"),
@@ -198,7 +214,7 @@ def test_a_draw_that_was_changed_is_refused(
     [
         ("task,label\nt1,yes\n", "no column 'score'"),
         ("task,label,score\nt1,yes,high\n", "score is 'high'"),
-        ("task,label,score\nt1,yes,1\nt1,no,1\n", "line 3: task 't1' is there already"),
+        ("task,label,score\nt1,yes,1\nt1,no,1\n", "line 3: task 't1' appears twice"),
         ("task,label,score,rests_on\nt1,yes,1,truth\n", "nothing to certify"),
     ],
 )

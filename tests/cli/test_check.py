@@ -119,7 +119,7 @@ def test_a_page_with_figures_and_the_command_that_gives_it_again(
     assert "<image" not in page
     for part in ("Judges", "By class", "Together", "Shares of classes", "What was read"):
         assert part in page
-    assert "The majority of the people of a task is taken for the truth." in page
+    assert "The majority of the people of a task counts as the truth." in page
     (command,) = re.findall(r"<code>(askwise check .*?)</code>", page)
     again = json.loads(call(*shlex.split(command)[1:], "--json").stdout)
     assert again == json.loads(Path("out/check.json").read_text())
@@ -141,7 +141,7 @@ def test_on_a_terminal_there_are_tables(verdicts: str, people: str, workers: str
         assert word in seen
     assert "large is right on" in seen
     assert "at most 10% wrong" in seen
-    assert "taken for the truth" in " ".join(seen.split())
+    assert "counts as the truth" in " ".join(seen.split())
 
 
 def test_what_has_no_room_on_a_terminal_is_counted(workplace: Path, people: str) -> None:

@@ -96,7 +96,7 @@ def test_a_full_disk_is_a_problem(
         free: int
 
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(5 * 2**20))
-    assert store_in(examine(code=1))["advice"] == "make room on that disk"
+    assert store_in(examine(code=1))["advice"] == "free some space on that disk"
 
 
 def test_a_password_is_not_told(call: Callable[..., Any]) -> None:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from askwise import Campaign
-from askwise.cli import outputs
-from askwise.cli.examples import EXAMPLES
-from askwise.cli.helping import GROUPS
+from askwise.cli import progress
+from askwise.cli.examples import examples_of
+from askwise.cli.helping import GROUPS, examples_in
 from tests.auditing.tables import noisy
 from tests.cli.helpers import COMMANDS, in_this_process
 
@@ -23,12 +23,6 @@ EXPORTS = Path(__file__).parent.parent / "data" / "evaluations" / "exports"
 
 NO_JSON = {"", "demo", "demo-live", "init", "keys", "lab", "mcp", "prolific", "serve"}
 """They ask questions, tell a story, serve until Ctrl-C, or are only a heading of others."""
-
-PARSED_ONLY = {
-    *("", "demo", "demo-live", "init", "lab run", "label", "label-studio", "mcp", "serve"),
-    *(path for path in EXAMPLES if path.split()[:1] == ["prolific"]),
-}
-"""They need a terminal, a model, a service or minutes; their JSON has tests of its own."""
 
 SLOW = {"plan"}
 
@@ -78,6 +72,8 @@ def tree(command: Any = COMMANDS, path: tuple[str, ...] = ()) -> Iterator[tuple[
 
 
 TREE = dict(tree())
+GIVEN = {path: given for path, each in TREE.items() if (given := examples_of(each.callback))}
+"""The examples of commands, and of groups that have some of their own."""
 
 
 def named_in(words: list[str]) -> tuple[str, list[str]]:
@@ -92,20 +88,23 @@ def has_json(path: str) -> bool:
     return any("--json" in each.opts for each in TREE[path].params)
 
 
-def test_every_command_has_examples_and_there_are_no_others() -> None:
-    assert EXAMPLES.keys() == TREE.keys()
-
-
-@pytest.mark.parametrize("path", EXAMPLES)
-def test_an_example_is_in_the_help_and_its_words_are_taken(path: str) -> None:
-    for example in EXAMPLES[path]:
-        assert example in TREE[path].epilog
+@pytest.mark.parametrize("path", TREE)
+def test_examples_are_in_the_help_and_their_words_are_taken(path: str) -> None:
+    shown = examples_in(TREE[path].epilog)
+    assert shown
+    assert path not in GIVEN or shown == list(GIVEN[path].lines)
+    for example in shown:
         program, *words = shlex.split(example)
         assert program == "askwise"
         named, rest = named_in(words)
         # A group shows what its commands do.
         assert named == path or hasattr(TREE[path], "commands")
         TREE[named].make_context(named, list(rest))
+
+
+@pytest.mark.parametrize("words", ["--help", "keys --help", "keys list -h", "ask -h"])
+def test_no_help_says_that_a_switch_takes_a_value(words: str) -> None:
+    assert "bool" not in in_this_process(*words.split()).stdout
 
 
 def test_what_stands_below_a_heading_of_its_own_is_an_option_of_the_command() -> None:
@@ -190,11 +189,10 @@ def _done(*words: str) -> None:
 
 
 def runnable() -> Iterator[Any]:
-    for path, examples in EXAMPLES.items():
-        for number, example in enumerate(examples):
-            if path not in PARSED_ONLY:
-                marks = [pytest.mark.slow] if path in SLOW else []
-                yield pytest.param(example, id=f"{path} {number}", marks=marks)
+    for path, given in GIVEN.items():
+        for number, example in enumerate(given.lines if given.run else ()):
+            marks = [pytest.mark.slow] if path in SLOW else []
+            yield pytest.param(example, id=f"{path} {number}", marks=marks)
 
 
 @pytest.mark.parametrize("example", list(runnable()))
@@ -234,8 +232,8 @@ def test_what_may_take_long_says_in_a_pipe_what_it_is_doing(
     def speaker(every: float) -> Iterator[Callable[[str], None]]:
         yield said.append
 
-    monkeypatch.setattr(outputs, "_speaker", speaker)
-    words = shlex.split(EXAMPLES[path][-1])[1:]
+    monkeypatch.setattr(progress, "_speaker", speaker)
+    words = shlex.split(GIVEN[path].lines[-1])[1:]
     _done(*words)
     assert said
     said.clear()

@@ -146,7 +146,7 @@ def test_a_resumed_job_takes_more_money_and_no_other_question(folder: Path) -> N
     assert "does not cover another answer" in first.stdout
     other = in_this_process("label", "--resume", "--question", "Is it ham?")
     assert other.exit_code == 2
-    assert "begun with 'Is it spam?'" in other.stderr
+    assert "started with 'Is it spam?'" in other.stderr
     less = in_this_process("label", "--resume", "--budget", "0.0003")
     assert less.exit_code == 2
     more = in_this_process("label", "--resume", "--budget", "1")
@@ -170,7 +170,7 @@ def test_a_budget_that_was_raised_need_not_be_said_again(folder: Path) -> None:
     [
         ('model = "big"', 'model = "small"', "worker 'big' was created with the source"),
         ('id = "big"', 'id = "huge"', "'huge' is not among the judges and people"),
-        ('[[judge]]\nid = "big"\nmodel = "big"\n', "", "was begun with 'big', who is missing"),
+        ('[[judge]]\nid = "big"\nmodel = "big"\n', "", "was started with 'big', who is missing"),
     ],
 )
 def test_other_judges_are_refused_and_the_budget_stays(

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from askwise import Campaign, Worker
-from askwise.sources.label_studio import LabelStudioApi
+from askwise.cli import label_studio
+from askwise.running.label_studio import LabelStudioBridge
+from askwise.sources.label_studio import LabelStudioApi, read_label_studio
 from tests.running.label_studio.fake import ADMIN, FakeLabelStudio
 from tests.running.label_studio.scene import CONTENT, MAILS
 
@@ -62,3 +64,19 @@ def test_once_is_once(server: FakeLabelStudio, call: Call) -> None:
     done = call("label-studio", "mails", "there.toml", "--once", "--stay", code=2)
     assert "leave --stay" in done.stderr
     assert server.seen == []
+
+
+def test_somebody_at_a_terminal_is_told_once_where_people_answer(
+    server: FakeLabelStudio, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = Campaign.open("sqlite:///askwise.sqlite", "mails")
+    bridge = LabelStudioBridge(campaign, read_label_studio(Path("there.toml")))
+    assert bridge.places == []
+    bridge.once()
+    shown = label_studio._PrintedChanges(quiet=False)
+    for _ in range(2):
+        shown(bridge.counts, bridge.places)
+    where, what = capsys.readouterr().out.splitlines()
+    (project,) = server.projects
+    assert where == f"people answer at http://127.0.0.1:1/projects/{project}: Label All Tasks"
+    assert "imported" in what

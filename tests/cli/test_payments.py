@@ -86,7 +86,7 @@ def test_what_can_not_be_is_refused_in_a_line(
         (("pay", "shop", "ann", "--amount", "3"), "worker 'ann' is owed 2"),
         (("pay", "shop", "eve"), "worker 'eve' is not in this campaign"),
         (("pay", "shop", "ann", "--on", "June"), "on is 'June'"),
-        (("pay", "shop", "--file", "twice.csv"), "line 3: worker 'ann' is there already"),
+        (("pay", "shop", "--file", "twice.csv"), "line 3: worker 'ann' appears twice"),
         (("pay", "shop", "--file", "other.csv"), "owed"),
         (("bonus", "shop", "ann", "8", "Thanks."), "the budget has 7 left"),
         (("bonus", "shop", "ann", "-1", "Thanks."), "amount is '-1'"),

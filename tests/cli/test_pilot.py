@@ -65,7 +65,7 @@ def test_on_a_terminal_it_is_a_statement_and_a_table(call: Call) -> None:
     code, seen = on_terminal("pilot", "cats")
     assert code == 0
     assert "Of 18 questions about 6 tasks, 18 have ended." in " ".join(seen.split())
-    assert "cost an answer" in " ".join(seen.split())
+    assert "cost per answer" in " ".join(seen.split())
 
 
 def test_a_campaign_without_one_says_how_it_has_one(cats: str, call: Call) -> None:

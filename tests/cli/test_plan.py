@@ -89,7 +89,7 @@ def test_out_has_all_files_and_the_page_the_command(call: Call, workplace: Path)
     text = (written / "report.html").read_text()
     assert "What 100 questions will cost: about 14.00" in text
     assert "askwise plan --crowds spec.toml --options 2 --questions 100" in text
-    assert "0.1 an answer, right 0.65 to 0.95" in text
+    assert "0.1 per answer, right 0.65 to 0.95" in text
     assert "<svg" in text
     # Once more, into the same place.
     call("plan", *QUICK, "--out", "deep/plan")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from askwise.cli import output, outputs
+from askwise.cli import output, progress
 from tests.schemas import faults
 
 FILES = {"figure.png", "figure.svg", "plan.json", "report.html"}
@@ -102,8 +102,8 @@ def test_a_person_sees_tables(call: Call, monkeypatch: pytest.MonkeyPatch) -> No
 def test_in_a_pipe_it_says_what_it_is_doing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(outputs, "EVERY", 0.01)
-    with outputs.progress(compiles=False) as tell:
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    with progress.progress(compiles=False) as tell:
         tell("trying budget 8", 3, 10)
         said = ""
         deadline = time.monotonic() + 30
@@ -116,15 +116,15 @@ def test_in_a_pipe_it_says_what_it_is_doing(
     ("words", "message"),
     [
         (("--target-error", "0.000001"), "target_error is 1e-06: nobody here can keep it"),
-        (("--rule", "fixed"), "rule goes with --crowds only"),
-        (("--crowds", "crowds.toml"), "workers does not go with --crowds"),
-        (("--gold", "gold.csv"), "gold goes with --answers only"),
-        (("--answers", "pilot.csv", "--options", "3"), "options does not go with --answers"),
+        (("--rule", "fixed"), "rule can only be used with --crowds"),
+        (("--crowds", "crowds.toml"), "workers can't be combined with --crowds"),
+        (("--gold", "gold.csv"), "gold can only be used with --answers"),
+        (("--answers", "pilot.csv", "--options", "3"), "options can't be combined with --answers"),
         (("--answers", "nowhere.csv"), "nowhere.csv: No such file or directory"),
         (("--correlation", "much"), "correlation is 'much': give a number such as 0.2"),
         (("--correlation", "0.5-2"), "correlation is 0.5-2: give a number from 0 to below 1"),
         (("--certify", "2"), "certify is 2.0: give a number between 0 and 1"),
-        (("--by", "ann"), "by is 'ann', whom nobody trusts"),
+        (("--by", "ann"), "by is 'ann', who is not trusted"),
         (("--tasks", "0"), "tasks is 0: give a whole number from 1"),
         (("--lever", "dial"), "lever is 'dial'"),
     ],

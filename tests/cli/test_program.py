@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import os
 import re
 import signal
@@ -16,6 +18,7 @@ import pytest
 from typer.testing import Result
 
 import askwise
+from askwise.cli import errors
 from askwise.cli.opening import LONG
 from askwise.core.events import Event, Kind
 from askwise.store import SqliteStore
@@ -65,6 +68,16 @@ def long_log(shop: str, workplace: Path) -> str:
         transaction.append([Event(kinds[seq % 2], seq=seq + 1) for seq in range(LONG)], 0)
     store.close()
     return shop
+
+
+def test_a_warning_goes_to_the_stderr_of_its_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar takes the place of stderr, so that what is printed comes above it and not into it."""
+    handler = errors._ToStderr()
+    handler.setFormatter(errors._OneLine())
+    shown = io.StringIO()
+    monkeypatch.setattr("sys.stderr", shown)
+    handler.handle(logging.makeLogRecord({"msg": "slow", "levelname": "WARNING"}))
+    assert shown.getvalue() == "warning: slow\n"
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -225,7 +238,7 @@ def test_on_a_terminal_nothing_to_list_is_said(shop: str, workplace: Path) -> No
         0,
         "no campaigns in sqlite:///none.sqlite; make one with: askwise new FILE\n",
     )
-    assert on_terminal("assignments", shop) == (0, "nothing is out\n")
+    assert on_terminal("assignments", shop) == (0, "no open assignments\n")
 
 
 def test_on_a_terminal_the_lab_shows_its_progress_and_results(workplace: Path) -> None:

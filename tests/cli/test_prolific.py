@@ -101,6 +101,6 @@ def test_what_can_not_be_done_is_said_in_a_line(
     assert "has no study on Prolific" in refusal("prolific", "run", "cats")
     assert "every is 0" in refusal("prolific", "run", "cats", "--every", "0")
     (workplace / "extra.json").write_text("[1]")
-    assert "no object" in refusal(*CREATE, "--extra", "extra.json")
+    assert "is not a JSON object" in refusal(*CREATE, "--extra", "extra.json")
     monkeypatch.delenv("PROLIFIC_TOKEN")
     assert "PROLIFIC_TOKEN" in refusal(*CREATE)

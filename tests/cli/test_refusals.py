@@ -130,7 +130,10 @@ def busy_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("tell", "shop:5", "0.5", "--key", "k"), "key 'k' was used for another request"),
         (("expire", "shop:2"), "assignment 'shop:2' is answered already"),
         (("decline", "shop:99"), "assignment 'shop:99' is not known"),
-        (("explain", "shop:1"), "assignment 'shop:1' is not known: event 1 of the log is no ASKED"),
+        (
+            ("explain", "shop:1"),
+            "assignment 'shop:1' is not known: event 1 of the log is not an ASKED event",
+        ),
         (("explain", "shop"), "assignment is 'shop': ids look like NAME:12"),
         (("truth", "shop", "t1", "cat"), "a utility campaign has no true option"),
         (("close", "shop", "t1"), "this campaign has no tasks to close"),
@@ -149,7 +152,10 @@ def busy_shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("top-up", "shop", "much"), "amount is 'much': give a finite amount"),
         (("resume", "shop"), "the campaign is not paused"),
         (("log", "shop", "--after", "-1"), "after is -1: give the number of an event"),
-        (("status", "shop", "--store", "memory"), "store is 'memory', which ends with the command"),
+        (
+            ("status", "shop", "--store", "memory"),
+            "store is 'memory', which is gone when the command ends",
+        ),
         (
             ("status", "shop", "--store", "shop.db"),
             "store is 'shop.db', which begins with no scheme that is known: give",

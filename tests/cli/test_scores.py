@@ -103,7 +103,7 @@ def test_a_person_reads_the_sentence() -> None:
 
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "no people in the export": (("check", *DEEPEVAL), "human is not given, and deepeval.json has"),
-    "an order": (("check", *LANGFUSE, "--order", "shown"), "order does not go with --from"),
+    "an order": (("check", *LANGFUSE, "--order", "shown"), "order can't be combined with --from"),
     "a metric of a plain table": (
         ("check", "langfuse.verdicts.csv", "--human", "langfuse.people.csv", "--threshold", "0"),
         "name the tool with --from",
@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "one file for two tables": (
         ("scores", *LANGFUSE, "--out", "a.csv", "--people", "a.csv"),
-        "give each a file of its own",
+        "give each its own file",
     ),
     "people who are not there": (
         ("scores", *DEEPEVAL, "--out", "a.csv", "--people", "b.csv"),

@@ -150,7 +150,7 @@ def test_on_a_terminal_an_end_by_agreement_is_explained(wanted: str, call: Call)
     assert "Sure enough by agreement alone: no truths were told" in " ".join(seen.split())
     _, seen = helpers.on_terminal("status", wanted)
     said = " ".join(seen.split())
-    assert "confidences rest on agreement alone, which is no probability" in said
+    assert "confidences rest on agreement alone, which is not a probability" in said
     assert "the truths of 50 tasks drawn at random would make it one" in said
 
 

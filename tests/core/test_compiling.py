@@ -228,7 +228,7 @@ with compiling.watched(tell):
 
 def test_in_a_pipe_a_command_says_on_stderr_that_it_compiles(tmp_path: Path) -> None:
     program = """
-from askwise.cli.outputs import progress
+from askwise.cli.progress import progress
 
 with progress() as tell, compiling.allowed("bounded-kube"):
     tell("simulating", 0, 10)

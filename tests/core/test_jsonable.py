@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from askwise.core.jsonable import Jsonable
 
@@ -16,6 +16,11 @@ class Item(Jsonable):
     price: Decimal | None
 
 
+class Parcel(NamedTuple):
+    postage: Decimal
+    items: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Order(Jsonable):
     total: Decimal
@@ -23,6 +28,7 @@ class Order(Jsonable):
     rows: tuple[tuple[str | None, int], ...]
     details: dict[str, float | None]
     best: Item | None = None
+    parcels: tuple[Parcel, ...] = ()
     note: Any = field(default=None, compare=False)
 
 
@@ -34,12 +40,13 @@ ORDER = Order(
 def test_fields_are_written_in_their_order_with_money_as_strings() -> None:
     assert json.dumps(ORDER.to_json()) == (
         '{"total": "0.30", "items": [{"name": "tea", "price": "1"}, {"name": "air", "price": null}]'
-        ', "rows": [[null, 1]], "details": {"weight": null}, "best": null}'
+        ', "rows": [[null, 1]], "details": {"weight": null}, "best": null, "parcels": []}'
     )
 
 
 def test_what_was_written_is_read_back_as_it_was() -> None:
-    for order in (ORDER, Order(Decimal(2), (), (), {}, Item("cake", Decimal("1e-6")))):
+    best, parcels = Item("cake", Decimal("1e-6")), (Parcel(Decimal("0.5"), 2),)
+    for order in (ORDER, Order(Decimal(2), (), (), {}, best, parcels)):
         assert Order.from_json(json.loads(json.dumps(order.to_json()))) == order
 
 
@@ -51,3 +58,5 @@ def test_fields_of_a_later_version_are_passed_over() -> None:
     assert Item.from_json({"name": "tea", "price": "1", "colour": "green"}) == Item(
         "tea", Decimal(1)
     )
+    later = {**ORDER.to_json(), "parcels": [{"postage": "1", "colour": "brown"}]}
+    assert Order.from_json(later).parcels == (Parcel(Decimal(1)),)

@@ -49,8 +49,8 @@ BROKEN = {
     "a module that exits": ("raise SystemExit(3)", "SystemExit: 3"),
     "a module that is no Python": ("def def", "SyntaxError: "),
     "a name that is missing": ("x = 1", "AttributeError: module 'broken_{at}' has no attribute"),
-    "a function": ("def Own(): pass", "TypeError: broken_{at}:Own is no class"),
-    "another class": ("class Own: pass", "TypeError: broken_{at}:Own is no subclass of "),
+    "a function": ("def Own(): pass", "TypeError: broken_{at}:Own is not a class"),
+    "another class": ("class Own: pass", "TypeError: broken_{at}:Own is not a subclass of "),
     "a class that is not finished": (
         "from askwise.policies import Policy\nclass Own(Policy): pass",
         "TypeError: broken_{at}:Own does not define absorb, choose, start",

@@ -14,7 +14,7 @@ from askwise.core.arrays import Array
 from askwise.core.scoring import (
     BINS,
     LEAST,
-    Labels,
+    ScoredLabels,
     Scores,
     calibration_error,
     least_calibration_error,
@@ -27,11 +27,11 @@ from askwise.core.scoring import (
 NONE = math.nan
 
 
-def labels(rows: list[list[float]], named: list[int] | None = None) -> Labels:
+def labels(rows: list[list[float]], named: list[int] | None = None) -> ScoredLabels:
     """Labels by probabilities; the first of the largest is named."""
     probabilities = np.array(rows, np.float64)
     chosen = np.array(named) if named is not None else probabilities.argmax(axis=1)
-    return Labels(chosen, probabilities[np.arange(len(rows)), chosen], probabilities)
+    return ScoredLabels(chosen, probabilities[np.arange(len(rows)), chosen], probabilities)
 
 
 # Only a confidence is known.
@@ -204,7 +204,7 @@ def test_the_loss_is_within_its_bounds_and_falls_with_the_truths_probability(
 
 
 def test_scores_by_hand() -> None:
-    said = Labels(
+    said = ScoredLabels(
         np.array([0, 1, 0, -1]),
         np.array([0.9, 0.5, 0.8, NONE]),
         np.array([[0.9, 0.1], [0.5, 0.5], [0.8, 0.2], [0.5, 0.5]]),

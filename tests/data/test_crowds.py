@@ -93,7 +93,11 @@ REFUSED = [
     ("share = 0.4", "share = 0.3", "share: those of all kinds sum to 0.9: they must sum to 1"),
     ("share = 0.4", "share = 0", "share of kind 'hard' is 0: give a number above 0 and at most 1"),
     ("share = 0.4", "shared = 0.4", "kind 'hard' has a field 'shared': did you mean 'share'?"),
-    ("vendor = 0.5", "vendro = 0.5", "names 'vendro', which is no crowd: did you mean 'vendor'?"),
+    (
+        "vendor = 0.5",
+        "vendro = 0.5",
+        "names 'vendro', which is not a crowd: did you mean 'vendor'?",
+    ),
     ("accuracy = {", "accuracy = 0.7 # {", "accuracy of kind 'hard' is 0.7: give one for each"),
 ]
 

@@ -42,7 +42,7 @@ def test_with_recorded_answers_no_accuracy_is_needed(tmp_path: Path) -> None:
         ("ann,1,0.9-0.7", "is 0.9-0.7: give the lower end of the range first"),
         ("ann,1,", "accuracy of worker 'ann' is missing: give"),
         ("ann,,0.9", "line 2: worker 'ann' lacks 'price'"),
-        ("ann,1,0.9\nann,1,0.8", "line 3: worker 'ann' is there already"),
+        ("ann,1,0.9\nann,1,0.8", "line 3: worker 'ann' appears twice"),
     ],
 )
 def test_a_bad_row_is_refused_by_its_line(tmp_path: Path, rows: str, message: str) -> None:

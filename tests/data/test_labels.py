@@ -237,7 +237,7 @@ def test_prices_have_their_own_column_and_unit(tmp_path: Path) -> None:
     [
         ("worker,price\nann,dear\n", "line 2: price is 'dear'"),
         ("worker,price\nann,-1\n", "line 2: price of worker 'ann'"),
-        ("worker,price\nann,1\nann,2\n", "line 3: worker 'ann' is there already"),
+        ("worker,price\nann,1\nann,2\n", "line 3: worker 'ann' appears twice"),
         ("worker,price,limit\nann,1,few\n", "line 2: limit is 'few'"),
         ("who,price\nann,1\n", "no column 'worker' or 'id'"),
         ("worker,cost\nann,1\n", "no column 'price'"),
@@ -280,7 +280,7 @@ def test_a_table_of_recorded_workers_says_of_what_kind_and_family_they_are(tmp_p
     [
         ("worker,price\nann,dear\n", "line 2: price of worker 'ann' is 'dear'"),
         ("worker,price\nann,\n", "line 2: price is empty"),
-        ("worker,price\nann,1\nann,2\n", "line 3: worker 'ann' is there already"),
+        ("worker,price\nann,1\nann,2\n", "line 3: worker 'ann' appears twice"),
         ("worker,price,limit\nann,1,few\n", "line 2: limit of worker 'ann' is 'few'"),
         ("who,price\nann,1\n", "no column 'worker'"),
         ("worker,cost\nann,1\n", "no column 'price'"),

@@ -79,7 +79,7 @@ def test_a_rules_page_begins_with_its_promise_and_has_all_parts(
     assert f"| trades error for cost by | `{rule.dial}` |" in page
     # What is said of a parameter elsewhere is repeated here.
     assert "As in" not in page
-    assert "| `horizon` | int, optional | none | The most answers a question may take" in page
+    assert "| `horizon` | int, optional | none | Maximum number of answers per question" in page
 
 
 @pytest.mark.parametrize("entry", ours(aggregation), ids=lambda entry: entry.name)

@@ -65,9 +65,12 @@ def files_of(page: Path, folder: Path) -> None:
 def test_the_entry_points_of_a_page_are_found_by_the_registry(kind: str, tmp_path: Path) -> None:
     page, name = OWN[kind]
     files_of(page, tmp_path)
-    project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    group = f"askwise.{kind}"
+    written = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))
+    project, group = written["project"], f"askwise.{kind}"
     points = project["entry-points"][group]
+    # Beside the page's test file they have to be named, or pip refuses to install them.
+    modules = {point.partition(":")[0] for point in points.values()}
+    assert modules == set(written["tool"]["setuptools"]["py-modules"])
     install(tmp_path, project["name"], project["version"], points, group=group)
     code = f"from askwise.{kind} import {kind}; print({kind}.get({name!r}).__module__)"
     done = subprocess.run(

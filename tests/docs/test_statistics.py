@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from docs.blocks import DOCS
+from docs.statistics import certified
 
 FOLDER = DOCS / "assets" / "statistics"
 PAGE = " ".join((DOCS / "statistics.md").read_text(encoding="utf-8").split())
@@ -51,3 +52,10 @@ def test_the_page_quotes_how_sure_labels_are_said_to_be() -> None:
     assert (
         f"said to be {100 * close:.0f}% and is right {100 * close_right:.0f}% of the time" in PAGE
     )
+
+
+def test_the_page_quotes_how_often_labels_get_their_certificate() -> None:
+    """Forty of 2,000 labels are wrong, which is 2%."""
+    few, many = (f"{100 * certified(40, audits):.0f}%" for audits in (50, 400))
+    assert f"with 50, labels of which 2% are wrong get their certificate in {few}" in PAGE
+    assert f"of all draws, with 400 in {many}." in PAGE

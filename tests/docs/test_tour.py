@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from docs.refresh import DEMO_PAGE
-from docs.tour import COLUMNS, PICTURE, ROWS, Screen, text_of, thinned
+from docs.tour import COLUMNS, PICTURE, ROWS, Screen, text_of, thinned, without_waits
 
 
 def first_cells(text: str) -> list[str]:
@@ -34,6 +34,11 @@ def test_a_screen_follows_the_cursor() -> None:
     assert screen.seen() == ("one", "three", "x" * COLUMNS, "x")
     screen.feed("\r\n" * ROWS)
     assert len(screen.seen()) == ROWS
+
+
+def test_a_wait_is_cut_and_nothing_else_is() -> None:
+    frames = [(0.0, ("a",)), (0.5, ("b",)), (9.5, ("c",)), (10.0, ("d",)), (14.0, ("e",))]
+    assert [when for when, _ in without_waits(frames, 1.0)] == [0.0, 0.5, 1.5, 2.0, 3.0]
 
 
 def test_the_first_and_the_last_frame_are_kept() -> None:

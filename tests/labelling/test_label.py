@@ -15,11 +15,26 @@ from askwise import Campaign, Done, Wait, Worker
 from askwise.core.content import Content
 from askwise.core.errors import AskwiseError, Conflict, InvalidParameter, InvalidProblem
 from askwise.core.events import Kind
-from askwise.labelling import LabelJob, LabelProgress, forecast, label, make_order, words
+from askwise.data.orders import read_order
+from askwise.labelling import (
+    LabelJob,
+    LabelOrder,
+    LabelProgress,
+    forecast,
+    label,
+    with_judges,
+    words,
+)
 from askwise.sources import Outage, Question, Response
 from askwise.sources.function import Function
 from askwise.sources.judges import Judge
 from tests.labelling.judged import TEXTS, TRUTHS, careful, certified, judges, order
+
+
+def ordered(
+    *, judges: Any, sources: Any = None, pilot: int | None = None, **said: Any
+) -> LabelOrder:
+    return with_judges(read_order(TEXTS, **said), judges, sources=sources, pilot=pilot)
 
 
 def test_every_item_gets_a_label_and_money_is_what_calls_cost() -> None:
@@ -76,7 +91,7 @@ def test_a_pilot_puts_items_to_every_judge_first_unless_there_is_one_judge() -> 
 def test_what_the_pilot_shows_is_told_once_and_progress_now_and_then() -> None:
     told: list[Any] = []
     seen: list[LabelProgress] = []
-    job = LabelJob(make_order(TEXTS, **order(pilot=10)))
+    job = LabelJob(ordered(**order(pilot=10)))
     found = job.run(watch=seen.append, on_pilot=told.append)
     assert [len(each.tasks) for each in told] == [10]
     assert seen[-1].labelled == 60
@@ -84,7 +99,7 @@ def test_what_the_pilot_shows_is_told_once_and_progress_now_and_then() -> None:
 
 
 def test_a_job_that_is_to_end_with_its_pilot_does() -> None:
-    job = LabelJob(make_order(TEXTS, **order(pilot=10, judges=judges(slots=1))))
+    job = LabelJob(ordered(**order(pilot=10, judges=judges(slots=1))))
     told: list[Any] = []
     found = job.run(pilot_only=True, on_pilot=told.append)
     assert found.end is None
@@ -96,19 +111,19 @@ def test_a_job_that_is_to_end_with_its_pilot_does() -> None:
 
 @pytest.mark.parametrize("without", [{"pilot": 0}, {"policy": "bbta"}])
 def test_a_job_without_a_pilot_can_not_end_with_it(without: dict[str, Any]) -> None:
-    job = LabelJob(make_order(TEXTS, **order(**without)))
+    job = LabelJob(ordered(**order(**without)))
     with pytest.raises(InvalidParameter, match="has no pilot"):
         job.run(pilot_only=True)
     assert job.campaign.status().spent == 0
 
 
 def test_a_policy_that_takes_no_pilot_goes_without_one_unless_it_was_asked_for() -> None:
-    job = LabelJob(make_order(TEXTS, **order(policy="bbta")))
+    job = LabelJob(ordered(**order(policy="bbta")))
     assert job.without_pilot is not None
     assert "bbta" in job.without_pilot
     assert "pilot" not in job.campaign.spec
     with pytest.raises(InvalidProblem, match="bbta"):
-        LabelJob(make_order(TEXTS, **order(policy="bbta", pilot=10)))
+        LabelJob(ordered(**order(policy="bbta", pilot=10)))
 
 
 class Tired(Function):
@@ -142,7 +157,7 @@ def test_a_job_goes_on_where_it_was_and_pays_nothing_twice(tmp_path: Path) -> No
 def test_a_job_is_not_begun_twice_nor_resumed_with_other_items(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/labels.sqlite"
     label(TEXTS, store=store, **order())
-    with pytest.raises(Conflict, match="begun before") as refused:
+    with pytest.raises(Conflict, match="started before") as refused:
         label(TEXTS, store=store, **order())
     assert refused.value.reason == "campaign_exists"
     with pytest.raises(Conflict, match="other items"):
@@ -154,7 +169,7 @@ def test_a_job_is_not_begun_twice_nor_resumed_with_other_items(tmp_path: Path) -
 def test_a_campaign_that_is_no_job_is_left_alone(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/labels.sqlite"
     Campaign.create(workers=[Worker("a", 1)], outcome="utility", store=store, name="label")
-    with pytest.raises(Conflict, match="no labelling job"):
+    with pytest.raises(Conflict, match="not a labelling job"):
         label(TEXTS, store=store, **order())
 
 
@@ -242,12 +257,12 @@ def test_it_runs_where_an_event_loop_is_running_already() -> None:
 
 
 def test_replacements_by_trusted_answers_are_in_what_it_may_cost() -> None:
-    costs = forecast(make_order(TEXTS, **certified(budget="100", escalate=True)))
+    costs = forecast(ordered(**certified(budget="100", escalate=True)))
     assert costs.replacements == 60 * Decimal("0.02")
     judged = 60 * (Decimal("0.004") + Decimal("0.001"))
     # Twenty of a hundred are kept for audits: more than to replace every label.
     assert costs.most == judged + Decimal(20)
-    within = forecast(make_order(TEXTS, **certified(budget="3", escalate=True)))
+    within = forecast(ordered(**certified(budget="3", escalate=True)))
     assert within.most == judged + costs.replacements
 
 
@@ -306,12 +321,12 @@ def test_an_order_that_can_not_work_is_refused_before_anything_is_asked(
 
 
 def test_the_forecast_adds_up_prices_and_never_exceeds_the_budget() -> None:
-    costs = forecast(make_order(TEXTS, **order(budget=None)))
+    costs = forecast(ordered(**order(budget=None)))
     assert costs.everybody == 60 * (Decimal("0.004") + Decimal("0.001"))
     assert costs.most == costs.everybody
-    within = forecast(make_order(TEXTS, **order(budget="0.1")))
+    within = forecast(ordered(**order(budget="0.1")))
     assert within.most == within.likely == Decimal("0.1")
-    audited = forecast(make_order(TEXTS, **certified(budget="1")))
+    audited = forecast(ordered(**certified(budget="1")))
     assert audited.audits == Decimal("0.2")
 
 

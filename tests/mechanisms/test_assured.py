@@ -109,6 +109,10 @@ def test_the_policy_asks_whom_the_reading_asks_at_the_resampled_bids(
         ),
         ({"name": "ccb-s", "error": "hoeffding-linear"}, "unless it solves exactly"),
         ({"name": "ccb-se", "error": "hoeffding-linear"}, "a lower bid may bring a worker less"),
+        (
+            {"name": "ccb-se", "error": "majority", "solver": "exact"},
+            "a lower bid may bring a worker less",
+        ),
         ({"name": "ccb-ns"}, "nothing is proved"),
         ({"name": "cucb"}, "nothing is proved"),
         ({"name": "epsilon-t-greedy"}, "nothing is proved"),

@@ -163,7 +163,7 @@ def test_a_policy_that_names_no_critical_bids_is_refused_where_they_are_paid() -
             Cheapest(exploration="adaptive", minimiser="greedy"),
             "mechanism 'fixed-exploration' pays for that",
         ),
-        ("fixed-exploration", Cheapest(), "it explores nothing, as the qualities are known"),
+        ("fixed-exploration", Cheapest(), "it explores nothing, because the qualities are known"),
         ("fixed-exploration", Cheapest(exploration="adaptive"), "how long it explores depends"),
         (
             "fixed-exploration",

@@ -60,6 +60,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "b-kube": [
         {"inference": "weighted-majority", "bonus": 0.25},
         {"inference": "map", "by_context": True},
+        {"inference": "map", "skills": {"c0": ["s", "t"], "c1": {"t": 2.0, "u": 1.0}}},
         {"inference": ((1.0, 0.25), (0.0, 0.75)), "bonus": 0.0},
     ],
     "label-bounded-epsilon-first": [
@@ -90,6 +91,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"alpha": 0.45, "floor": 0.8, "truth": "audited", "audits": 1.0, "alarm": 0.5},
         {"alpha": 0.4, "error": "hoeffding-linear(epsilon=0.5)", "mu": 0.9, "bounds": "paper"},
         {"alpha": 0.45, "floor": 0.7, "ahead": 3, "xi": 0.1, "solver": "greedy"},
+        {"alpha": 0.4, "error": "majority", "mu": 0.9, "bounds": "paper", "floor": 0.6},
     ],
     "epsilon-t-greedy": [
         {"explore": 2.0, "alpha": 0.3, "floor": 0.6},
@@ -98,6 +100,10 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "cucb": [
         {"bounds": "anytime", "mu": 0.5, "alpha": 0.3, "floor": 0.6, "ahead": 2},
         {"error": "hoeffding-linear(epsilon=0.5)", "solver": "exact", "alpha": 0.4},
+    ],
+    "multiple-pull-ucb": [
+        {"pulls": 2, "ahead": 2},
+        {"bounds": "anytime", "mu": 0.5, "alpha": 0.3},
     ],
     "ccb-fixed": [
         {"rounds": 2, "alpha": 0.4, "mu": 0.9, "bounds": "paper", "floor": 0.6, "ahead": 3},

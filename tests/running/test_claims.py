@@ -24,6 +24,7 @@ from askwise.sources import Question, Response
 from askwise.sources.function import Function
 from askwise.store import Change, MemoryStore, SqliteStore, Store
 from askwise.store.records import RUNS
+from tests.clock import Clock
 
 CONTENT = Content("Is it even?", options=["no", "yes"])
 FORKED = multiprocessing.get_context("fork")
@@ -44,13 +45,6 @@ def created(store: Store | str = "memory", tasks: int = 6) -> Campaign:
 
 def even(question: Question) -> Response:
     return Response("yes" if question.payload % 2 == 0 else "no", cost=4000)
-
-
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def elsewhere(store: Store, until: float, process: str = "") -> None:
@@ -95,7 +89,7 @@ def test_a_claim_is_given_back_by_a_run_that_fails() -> None:
 
 
 def test_a_claim_that_has_lapsed_is_taken_over_and_its_holder_loses_it() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = MemoryStore(), Clock(1_000_000.0)
     first, second = RunClaim(store, "even", clock=clock), RunClaim(store, "even", clock=clock)
     first.take()
     clock.now += EXPIRY - 1
@@ -110,7 +104,7 @@ def test_a_claim_that_has_lapsed_is_taken_over_and_its_holder_loses_it() -> None
     clock.now += 1
     assert not first.is_held
     second.take()
-    with pytest.raises(Conflict, match="run by another by now"):
+    with pytest.raises(Conflict, match="now run by another process"):
         first.renew()
     first.release()
     assert second.is_held
@@ -124,7 +118,7 @@ def test_a_claim_that_has_lapsed_is_taken_over_and_its_holder_loses_it() -> None
 
 
 def test_a_claim_that_lapsed_and_that_nobody_took_is_renewed() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = MemoryStore(), Clock(1_000_000.0)
     claim = RunClaim(store, "even", clock=clock)
     claim.take()
     clock.now += 10 * EXPIRY
@@ -133,7 +127,7 @@ def test_a_claim_that_lapsed_and_that_nobody_took_is_renewed() -> None:
 
 
 def test_a_renewal_of_which_nobody_heard_is_no_loss() -> None:
-    store, clock = MemoryStore(), Clock()
+    store, clock = MemoryStore(), Clock(1_000_000.0)
     claim = RunClaim(store, "even", clock=clock)
     claim.take()
     found = store.record(RUNS, "even")
@@ -207,7 +201,7 @@ def test_a_run_that_lost_its_claim_calls_nobody_any_more() -> None:
         await running.run()
 
     running: runner.Runner
-    with pytest.raises(Conflict, match="run by another by now"):
+    with pytest.raises(Conflict, match="now run by another process"):
         asyncio.run(whole())
     assert len(called) == 3
     assert campaign.status().answers == 3

@@ -248,13 +248,16 @@ def test_what_is_out_is_put_again_first() -> None:
 
 def test_progress_is_told_as_it_comes() -> None:
     seen: list[int] = []
+    in_flight: list[int] = []
 
     def watch(progress: RunProgress) -> None:
         seen.append(progress.answered + progress.failed)
+        in_flight.append(progress.in_flight)
 
     run(created(5), judges(), content=CONTENT, watch=watch)
     assert seen[-1] == 10
     assert sorted(seen) == seen
+    assert in_flight[-1] == 0  # the last call has ended
 
 
 def test_a_crowd_that_is_asked_again_is_told_how_often_before() -> None:

@@ -11,6 +11,18 @@ from tests.service.served import Served
 
 Serve = Callable[..., Served]
 
+on_stores_and_processes = pytest.mark.parametrize(
+    ("store_url", "processes"),
+    [
+        ("sqlite", 1),
+        ("postgres", 2),
+        pytest.param("sqlite", 2, marks=pytest.mark.slow),
+        pytest.param("postgres", 1, marks=pytest.mark.slow),
+    ],
+    indirect=["store_url"],
+)
+"""One process and several, on each kind of store: two of the four cases in the quick suite."""
+
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:

@@ -8,7 +8,7 @@ import random
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -236,8 +236,17 @@ class Crowd:
 
     def wait_for_answers(self, count: int) -> None:
         """Let ``count`` more answers be acknowledged."""
-        goal, deadline = len(self.told.answered) + count, time.monotonic() + PATIENCE
-        while len(self.told.answered) < goal:
+        goal = len(self.told.answered) + count
+        self._wait_until(lambda: len(self.told.answered) >= goal, "no answers any more")
+
+    def wait_for_a_loss(self) -> None:
+        """Let another request get lost."""
+        before = self.told.counts["lost"]
+        self._wait_until(lambda: self.told.counts["lost"] > before, "nothing gets lost")
+
+    def _wait_until(self, holds: Callable[[], bool], otherwise: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not holds():
             assert not self.told.wrong, self.told.wrong[:3]
-            assert time.monotonic() < deadline, f"no answers any more: {self.told.counts}"
+            assert time.monotonic() < deadline, f"{otherwise}: {self.told.counts}"
             time.sleep(0.005)

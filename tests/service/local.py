@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -35,10 +36,14 @@ def in_thread(store: str = "memory", **settings: Any) -> Iterator[Local]:
     made = running.with_address(Settings(store=store, **settings), taken)
     secret = Identities(opened).first_owner()
     assert secret is not None
-    config = uvicorn.Config(
-        make_app(made, opened), log_config=None, access_log=False, lifespan="on",
-        timeout_graceful_shutdown=5,
-    )  # fmt: skip
+    with serving(make_app(made, opened), taken, timeout_graceful_shutdown=5):
+        yield Local(made.address, secret, opened)
+
+
+@contextmanager
+def serving(app: Any, taken: socket.socket, **options: Any) -> Iterator[None]:
+    """Serve an application behind a socket, from a thread, until the block ends."""
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", **options)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
     thread.start()
@@ -46,7 +51,7 @@ def in_thread(store: str = "memory", **settings: Any) -> Iterator[Local]:
         assert thread.is_alive()
         time.sleep(0.005)
     try:
-        yield Local(made.address, secret, opened)
+        yield
     finally:
         server.should_exit = True
         thread.join()

@@ -118,16 +118,27 @@ def test_requests_are_logged_unless_a_person_reads_along(monkeypatch: pytest.Mon
 def test_who_starts_a_service_without_an_owner_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     store = MemoryStore()
     Greeting.make(store, "http://127.0.0.1:1").say()
-    frame, key, again, place = capsys.readouterr().out.splitlines()
+    frame, key, again, place, reach = capsys.readouterr().out.splitlines()
     assert key.startswith("the owner's key, shown this once: awo_")
     assert frame == again == "-" * len(key)
     assert place.startswith("serving at http://127.0.0.1:1 ")
-    Greeting.make(store, "http://127.0.0.1:1").say()
+    assert reach.startswith("links work on this computer only; for other people give --host")
+    Greeting.make(store, "https://ask.example.org").say()
     assert capsys.readouterr().out.count("\n") == 1
     identities = Identities(store)
     identities.revoke(identities.keys()[0].id)
     Greeting.make(store, "http://127.0.0.1:1").say()
     assert "askwise keys new owner" in capsys.readouterr().out
+
+
+def test_somebody_at_a_terminal_is_told_at_once_that_it_begins(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = "postgresql://ann:secret@db/askwise"
+    for terminal, said in ((False, ""), (True, "starting the service on postgresql://ann:***@db")):
+        monkeypatch.setattr("sys.stderr.isatty", lambda terminal=terminal: terminal, raising=False)
+        serve._say_beginning(url)
+        assert capsys.readouterr().err.startswith(said)
 
 
 def test_a_demo_has_an_example_campaign_in_a_store_that_is_deleted(

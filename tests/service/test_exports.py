@@ -120,7 +120,7 @@ def test_calls_show_answers_as_they_were_changed_last() -> None:
         ("answered", "no", "", "0.1", "Woof.", "", *times),
         ("withdrawn", "", "Deleted.", "0.1", "", "", *times),
     ]
-    assert [row["label"] for row in rows_of(made, "labels.csv")] == ["no"]
+    assert [row["label"] for row in rows_of(made, "votes.csv")] == ["no"]
 
 
 def test_labels_of_options_stand_beside_their_names_where_they_differ() -> None:
@@ -134,7 +134,7 @@ def test_labels_of_options_stand_beside_their_names_where_they_differ() -> None:
     assert rows == {"y": "Yes, a cat", "": ""}
     lines = [json.loads(line) for line in text_of(made, "answers.jsonl").splitlines()]
     assert {row["value"]: row["option_label"] for row in lines} == {"y": "Yes, a cat", None: None}
-    (label,) = rows_of(made, "labels.csv")
+    (label,) = rows_of(made, "votes.csv")
     assert label["label"] == "y"
 
 
@@ -194,8 +194,8 @@ def test_the_log_folds_back_to_its_events(campaign: Campaign) -> None:
 
 
 def test_labels_are_read_back_as_they_were_given(campaign: Campaign, tmp_path: Path) -> None:
-    file = tmp_path / "labels.csv"
-    file.write_bytes(b"".join(export(campaign, "labels.csv")))
+    file = tmp_path / "votes.csv"
+    file.write_bytes(b"".join(export(campaign, "votes.csv")))
     table = read_labels(file)
     found = {
         (table.task_names[task], table.worker_names[worker], table.label_names[label])
@@ -210,18 +210,25 @@ def test_labels_are_read_back_as_they_were_given(campaign: Campaign, tmp_path: P
     assert len(table.tasks) == 4
 
 
+def test_answers_are_not_offered_as_labels_but_found_under_their_former_name(
+    campaign: Campaign,
+) -> None:
+    assert "labels.csv" not in EXPORTS
+    assert text_of(campaign, "labels.csv") == text_of(campaign, "votes.csv")
+
+
 def test_units_of_work_have_labels_too(tmp_path: Path) -> None:
     units = Campaign.create(
         workers=[Worker("ann", 1)], outcome={"kind": "utility", "low": -1, "high": 1},
         budget=5, policy="uniform",
     )  # fmt: skip
     work(units, -0.5, 1)
-    assert rows_of(units, "labels.csv") == [
+    assert rows_of(units, "votes.csv") == [
         {"task": "unit", "worker": "ann", "label": "-0.5"},
         {"task": "unit", "worker": "ann", "label": "1.0"},
     ]
-    file = tmp_path / "labels.csv"
-    file.write_text(text_of(units, "labels.csv"))
+    file = tmp_path / "votes.csv"
+    file.write_text(text_of(units, "votes.csv"))
     assert read_labels(file).label_names == ("-0.5", "1.0")
 
 
@@ -235,12 +242,12 @@ def test_no_cell_begins_a_formula() -> None:
         seed=1,
     )
     work(made, *FORMULAS, "-3")
-    for what in ("answers.csv", "labels.csv", "payments.csv"):
+    for what in ("answers.csv", "votes.csv", "payments.csv"):
         rows = list(csv.reader(io.StringIO(text_of(made, what), newline="")))
         for cell in (cell for row in rows for cell in row):
             assert not cell.startswith(("=", "+", "@", "\t", "\r")), what
             assert not cell.startswith("-") or float(cell) == -3, what
-    labels = {row["label"] for row in rows_of(made, "labels.csv")}
+    labels = {row["label"] for row in rows_of(made, "votes.csv")}
     assert labels == {*(f"'{option}" for option in FORMULAS), "-3"}
 
 
@@ -289,7 +296,7 @@ def test_a_campaign_in_which_nothing_happened_has_files() -> None:
     made = Campaign.create(
         workers=[], tasks=["t"], options=["a", "b"], policy="random-pairs", name="empty"
     )
-    assert text_of(made, "labels.csv") == "task,worker,label\r\n"
+    assert text_of(made, "votes.csv") == "task,worker,label\r\n"
     assert text_of(made, "log.jsonl") == ""
     assert len(rows_of(made, "answers.csv")) == 1
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.service.audit import audit
-from tests.service.conftest import Serve
+from tests.service.conftest import Serve, on_stores_and_processes
 from tests.service.load import Crowd
 from tests.service.served import Served
 
@@ -98,16 +98,7 @@ def hows(processes: int, count: int, seed: int) -> list[str]:
     return [*kinds, *(chance.choice(kinds) for _ in range(count))][:count]
 
 
-@pytest.mark.parametrize(
-    ("store_url", "processes"),
-    [
-        ("sqlite", 1),
-        ("postgres", 2),
-        pytest.param("sqlite", 2, marks=pytest.mark.slow),
-        pytest.param("postgres", 1, marks=pytest.mark.slow),
-    ],
-    indirect=["store_url"],
-)
+@on_stores_and_processes
 def test_a_service_that_is_killed_loses_and_doubles_nothing(
     store_url: str, serve: Serve, processes: int
 ) -> None:

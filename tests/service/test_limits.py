@@ -17,14 +17,7 @@ from askwise.service.middleware.rates import Buckets, bucket_of
 from askwise.service.middleware.requests import RequestMiddleware
 from askwise.service.settings import Settings
 from askwise.store import open_store
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 @given(

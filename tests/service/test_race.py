@@ -5,11 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import pytest
-
 from askwise.core.events import Kind
 from tests.service.audit import audit
-from tests.service.conftest import Serve
+from tests.service.conftest import Serve, on_stores_and_processes
 from tests.service.load import Link
 from tests.service.served import Served
 
@@ -61,16 +59,7 @@ def race(service: Served, round: int) -> list[dict[str, Any]]:
     return handed
 
 
-@pytest.mark.parametrize(
-    ("store_url", "processes"),
-    [
-        ("sqlite", 1),
-        ("postgres", 2),
-        pytest.param("sqlite", 2, marks=pytest.mark.slow),
-        pytest.param("postgres", 1, marks=pytest.mark.slow),
-    ],
-    indirect=["store_url"],
-)
+@on_stores_and_processes
 def test_a_race_for_the_last_of_a_budget_hands_out_what_it_buys_and_no_more(
     store_url: str, serve: Serve, processes: int
 ) -> None:

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import uvicorn
 
 from askwise.service import server as running
 from askwise.service.app import make_app
 from askwise.service.middleware import requests, slow_clients
 from askwise.service.settings import Settings
+from tests.service.local import serving
 from tests.service.refusals import LARGEST
 
 Address = tuple[str, int]
@@ -28,22 +28,9 @@ def address() -> Iterator[Address]:
     """Of a service behind a socket, as ``askwise serve`` makes it."""
     taken = running.listen("127.0.0.1", 0)
     app = make_app(Settings(store="memory", largest_body=LARGEST))
-    config = uvicorn.Config(
-        app, http=slow_clients.Protocol, log_config=None, access_log=False, lifespan="on",
-        server_header=False, timeout_graceful_shutdown=1,
-    )  # fmt: skip
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.005)
-    try:
+    options = {"http": slow_clients.Protocol, "server_header": False}
+    with serving(app, taken, timeout_graceful_shutdown=1, **options):
         yield taken.getsockname()
-    finally:
-        server.should_exit = True
-        thread.join()
-        taken.close()
 
 
 def exchange(address: Address, *pieces: bytes, pause: float = 0.0) -> bytes:

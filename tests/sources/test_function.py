@@ -41,7 +41,7 @@ def test_a_function_is_found_by_module_and_name() -> None:
     [
         ("nowhere_to_be_found:f", "No module named"),
         ("json:nothing", "AttributeError"),
-        ("json:__doc__", "is no function"),
+        ("json:__doc__", "is not a function"),
     ],
 )
 def test_a_name_that_stands_for_no_function_is_refused_before_anything_is_asked(

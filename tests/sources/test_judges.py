@@ -108,7 +108,7 @@ def test_a_worker_s_price_is_the_most_that_any_question_can_cost(tmp_path: Path)
             "max_tokens is missing: the model 'o3-mini'",
             "max_tokens",
         ),
-        ('id = "local"', 'id = "mini"', "judge 'mini' is there twice", "id"),
+        ('id = "local"', 'id = "mini"', "judge 'mini' appears twice", "id"),
         ('id = "local"\n', "", "judge 2: it lacks 'id'", "id"),
         ('id = "local"', "id = 7.5", "judge 7.5: worker id is 7.5", "worker id"),
         ('model = "tiny"\n', "", "judge 'local': it lacks 'model'", "model"),

@@ -45,7 +45,9 @@ def test_who_said_nothing_refuses_at_no_cost(file: str) -> None:
 
 
 def test_a_cost_above_the_price_is_refused(file: str) -> None:
-    with pytest.raises(InvalidProblem, match=r"answers.csv, line 2: cost is 0.25: the price, 0.1"):
+    with pytest.raises(
+        InvalidProblem, match=r"answers.csv, line 2: cost is 0.25: give at most the price, 0.1"
+    ):
         Recorded(file, price="0.1").check()
 
 

@@ -115,7 +115,7 @@ def test_what_is_believed_is_kept_and_read_again() -> None:
         ({"accuracy": {"a": [0.9, 0.6]}}, "accuracy['a'] is [0.9, 0.6]: give the lower end"),
         ({"accuracy": {"a": [0.6, 0.7, 0.8]}}, "accuracy['a'] is [0.6, 0.7, 0.8]: give a number"),
         ({"accuracy": {"a": 0.3}}, "accuracy['a'] begins at 0.3: give at least 0.5, chance"),
-        ({"accuracy": {"c": 0.8}}, "accuracy names 'c', which is no worker"),
+        ({"accuracy": {"c": 0.8}}, "accuracy names 'c', which is not a worker"),
         ({"kinds": [{"accuracy": {"a": 0.8}}]}, "a kind needs a 'share'"),
         ({"kinds": [{"share": 0.5}]}, "kinds have shares that sum to 0.5: they must sum to 1"),
         ({"kinds": [{"share": 1, "name": "x"}]}, "kinds has a field 'name'"),

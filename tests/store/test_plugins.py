@@ -89,7 +89,7 @@ def test_what_a_plugin_lacks_is_said_with_the_extra_that_brings_it(install: Inst
 def test_a_plugin_that_opens_no_store_is_named(install: Install) -> None:
     install("broken", "def make(url): return url", bad="broken:make")
     with pytest.raises(
-        StoreError, match=r"'bad' of package broken .* returned str, which is no Store"
+        StoreError, match=r"'bad' of package broken .* returned str, which is not a Store"
     ):
         open_store("bad://x")
 

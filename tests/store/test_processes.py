@@ -17,39 +17,10 @@ import pytest
 
 from askwise.core.events import Kind
 from askwise.store import open_store
-from tests.processes import kill
-from tests.servers import until_no_sessions
+from tests.processes import kill, let_go, start, wait_until_ready
+from tests.servers import until_settled
 
-WRITER = Path(__file__).with_name("writer.py")
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    """A store that is not there yet."""
-    if request.param == "sqlite":
-        return f"sqlite:///{request.getfixturevalue('tmp_path')}/campaigns.sqlite"
-    made: str = request.getfixturevalue("postgres_url")
-    return made
-
-
-def start(url: str, worker: str, writes: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(WRITER), url, worker, str(writes)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
-def wait_until_ready(writer: subprocess.Popen[str]) -> None:
-    assert writer.stdout is not None
-    assert writer.stdout.readline() == "ready\n"
-
-
-def let_go(writer: subprocess.Popen[str]) -> None:
-    assert writer.stdin is not None
-    writer.stdin.write("go\n")
-    writer.stdin.flush()
+WRITER = "tests.store.writer"
 
 
 def raw_replies(url: str) -> dict[str, str]:
@@ -88,7 +59,7 @@ def run_script(script: str, *arguments: object) -> None:
 
 def test_two_processes_that_append_to_one_store_lose_nothing(url: str) -> None:
     writes = 50
-    writers = [start(url, worker, writes) for worker in "ab"]
+    writers = [start(WRITER, url, worker, writes) for worker in "ab"]
     for writer in writers:
         wait_until_ready(writer)
     for writer in writers:
@@ -103,7 +74,7 @@ def test_two_processes_that_append_to_one_store_lose_nothing(url: str) -> None:
 
 @pytest.mark.parametrize("attempt", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_processes_that_create_the_same_store_at_once_agree(attempt: int, url: str) -> None:
-    writers = [start(url, worker, 1) for worker in "abcd"]
+    writers = [start(WRITER, url, worker, 1) for worker in "abcd"]
     for writer in writers:
         let_go(writer)
     for writer in writers:
@@ -112,17 +83,10 @@ def test_processes_that_create_the_same_store_at_once_agree(attempt: int, url: s
     assert sorted(committed_keys(url)) == ["a:0", "b:0", "c:0", "d:0"]
 
 
-def until_settled(url: str) -> None:
-    """Wait until a server has done what killed processes have sent it; a file has nothing to do."""
-    if url.startswith("postgresql"):
-        with closing(psycopg.connect(url, autocommit=True)) as server:
-            until_no_sessions(server)
-
-
 def kill_a_writer(url: str, worker: str, chance: random.Random) -> None:
     """Start a writer, kill it in the middle of its work and check what it left."""
     before = committed_keys(url)
-    writer = start(url, worker, 0)
+    writer = start(WRITER, url, worker, 0)
     wait_until_ready(writer)
     let_go(writer)
     assert writer.stdout is not None
@@ -157,7 +121,9 @@ def test_a_store_outlives_many_kills(url: str) -> None:
 def test_a_writer_goes_on_beside_one_that_is_killed(url: str) -> None:
     chance = random.Random(3)
     for round_ in range(15):
-        survivor, victim = start(url, f"s{round_}", 60), start(url, f"v{round_}", 0)
+        survivor, victim = (
+            start(WRITER, url, *of) for of in ((f"s{round_}", 60), (f"v{round_}", 0))
+        )
         for writer in (survivor, victim):
             wait_until_ready(writer)
             let_go(writer)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import sqlite3
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -25,33 +23,15 @@ from askwise.store.migrations.on_sqlite import APPLICATION_ID
 from askwise.store.postgres import text as postgres_text
 from askwise.store.postgres.store import PostgresStore
 from askwise.store.records import end_of
-from tests.processes import kill
-from tests.store.test_processes import let_go, until_settled, wait_until_ready
+from tests.processes import kill, let_go, start, wait_until_ready
+from tests.servers import until_settled
 
-RACER = Path(__file__).with_name("racer.py")
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def url(request: pytest.FixtureRequest) -> str:
-    """A store that is not there yet."""
-    if request.param == "sqlite":
-        return f"sqlite:///{request.getfixturevalue('tmp_path')}/records.sqlite"
-    made: str = request.getfixturevalue("postgres_url")
-    return made
-
-
-def start(url: str, name: str, rounds: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, str(RACER), url, name, str(rounds)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+RACER = "tests.store.racer"
 
 
 def test_processes_that_race_win_each_record_once_and_count_every_step(url: str) -> None:
     rounds = 20
-    racers = {name: start(url, name, rounds) for name in "abc"}
+    racers = {name: start(RACER, url, name, rounds) for name in "abc"}
     for racer in racers.values():
         wait_until_ready(racer)
     for racer in racers.values():
@@ -76,7 +56,7 @@ def test_what_a_killed_racer_said_it_won_is_there_and_nothing_is_half_done(url: 
     chance = random.Random(4)
     counted = 0
     for name in "abc":
-        racer = start(url, name, 1000)
+        racer = start(RACER, url, name, 1000)
         wait_until_ready(racer)
         let_go(racer)
         assert racer.stdout is not None

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from askwise.campaign.exporting.card import card_of
-from askwise.campaign.exporting.rows import ExportedCampaign, Row
+from askwise.campaign.exporting.rows import ExportedCampaign, ExportRow
 from askwise.campaign.exporting.schema import TABLES, types_of
 from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.events import Event
@@ -67,7 +67,7 @@ def check_format(file_format: str) -> None:
         arrow_modules()
 
 
-def _write(path: Path, table: str, rows: Iterator[Row], *, options: bool) -> int:
+def _write(path: Path, table: str, rows: Iterator[ExportRow], *, options: bool) -> int:
     """Write the rows of a table, and say how many there are."""
     types = types_of(table, options=options)
     some = list(islice(rows, ROWS))
@@ -88,7 +88,7 @@ def _new_folder(target: Path) -> Iterator[Path]:
     """A folder to write in, which takes the target's place at the end."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise InvalidParameter(
-            f"{target} is there already and is not empty: give a new folder", field="to"
+            f"{target} exists already and is not empty: give a new folder", field="to"
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))

@@ -17,11 +17,11 @@ from askwise.core.events import Event, Kind
 from askwise.core.money import from_micro
 from askwise.core.problem import Task, Worker
 from askwise.ledger import columns as c
+from askwise.ledger.given import GIVING
 
-Row = tuple[Any, ...]
+ExportRow = tuple[Any, ...]
 
 SETTLING = (Kind.ANSWER, Kind.FAILED)
-GIVING = (Kind.PAID, Kind.BONUS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class ExportedCampaign:
     payments: Sequence[Payment]
     states: dict[int, str]
 
-    def rows(self, table: str, events: Iterable[Event]) -> Iterator[Row]:
+    def rows(self, table: str, events: Iterable[Event]) -> Iterator[ExportRow]:
         """The rows of a table; ``events`` is the log up to this point."""
         return _ROWS[table](self, events)
 
@@ -104,10 +104,10 @@ def exported(name: str, state: CampaignState, answers: Sequence[Answer]) -> Expo
     )
 
 
-def _tasks(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Row]:
+def _tasks(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[ExportRow]:
     for at, answer in enumerate(campaign.answers):
         task = campaign.tasks[at] if campaign.tasks else None
-        shown: Row = (None, None, None)
+        shown: ExportRow = (None, None, None)
         if task is not None:
             named = None if task.workers is None else list(task.workers)
             shown = (task.context, _json(task.payload), _json(named))
@@ -118,10 +118,10 @@ def _tasks(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Row]
         )
 
 
-def _workers(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Row]:
+def _workers(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[ExportRow]:
     for worker, did in zip(campaign.workers, campaign.summaries, strict=True):
         quality = did.quality
-        seems: Row = (None,) * 5
+        seems: ExportRow = (None,) * 5
         if quality is not None:
             ends = (quality.value, quality.low, quality.high)
             seems = (*ends, quality.basis, quality.answers)
@@ -133,7 +133,7 @@ def _workers(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Ro
         )
 
 
-def _decisions(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Row]:
+def _decisions(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[ExportRow]:
     purposes: dict[int | None, str | None] = {}
     for event in events:
         if event.kind == Kind.DECIDED:
@@ -146,7 +146,7 @@ def _decisions(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[
             )
 
 
-def _answers(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Row]:
+def _answers(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[ExportRow]:
     for event in events:
         if event.kind in SETTLING:
             state = "answered" if event.kind == Kind.ANSWER else "failed"
@@ -158,7 +158,7 @@ def _answers(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Ro
             )
 
 
-def _payments(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Row]:
+def _payments(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[ExportRow]:
     for each in campaign.payments:
         yield (
             *(each.worker, each.answers, each.failures, str(each.paid), str(each.bonus)),
@@ -167,7 +167,7 @@ def _payments(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[R
         )
 
 
-def _payouts(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Row]:
+def _payouts(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[ExportRow]:
     for event in events:
         if event.kind in GIVING:
             kind = "payout" if event.kind == Kind.PAID else "bonus"
@@ -177,7 +177,7 @@ def _payouts(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Ro
             )
 
 
-def _events(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[Row]:
+def _events(campaign: ExportedCampaign, events: Iterable[Event]) -> Iterator[ExportRow]:
     for event in events:
         yield event.seq, event.time, event.kind.name, _json(event.to_json())
 
@@ -190,7 +190,7 @@ def _money(micro: int | None) -> str | None:
     return None if micro is None else str(from_micro(micro))
 
 
-_ROWS: dict[str, Callable[[ExportedCampaign, Iterable[Event]], Iterator[Row]]] = {
+_ROWS: dict[str, Callable[[ExportedCampaign, Iterable[Event]], Iterator[ExportRow]]] = {
     "tasks": _tasks,
     "workers": _workers,
     "decisions": _decisions,

@@ -21,8 +21,8 @@ class Agreement(Jsonable):
     answers : int
         The answers to them.
     agreement : Interval or None
-        The chance that another answer to the same task says the same. None without such a task,
-        and in utility campaigns.
+        The probability that another answer to the same task says the same. None without such a
+        task, and in utility campaigns.
     alpha : Interval or None
         Krippendorff's alpha for names: 1 where all agree, 0 where they agree as often as by
         chance, below 0 where they agree less often. None also where only one option was named.

@@ -61,12 +61,11 @@ class Answer(Jsonable):
     majority_error : float or None
         The same by the exact error of the majority.
     rests_on : RestsOn or None
-        What the confidence is: ``agreement`` of votes under a model of workers, which is no
-        probability; ``calibrated``, agreement that known truths have mapped to a
-        probability; ``certified``, where a certificate vouches for the label, and the
-        confidence is the share of such labels that are right; or ``truth``, where the truth
-        of the task was told and is the answer. None where nobody has answered and in
-        utility campaigns.
+        What the confidence is: ``agreement`` of votes under a model of workers, which is not a
+        probability; ``calibrated``, agreement that known truths have mapped to a probability;
+        ``certified``, where a certificate vouches for the label, and the confidence is the share of
+        such labels that are right; or ``truth``, where the truth of the task was told and is the
+        answer. None where nobody has answered and in utility campaigns.
     certificate : Certified or None
         Once labels were drawn for audits: ``certified``; ``audited`` (the label was wrong
         or is not among those that are certified, and the audit is the answer);

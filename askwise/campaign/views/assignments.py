@@ -110,16 +110,16 @@ def places_out(ledger: Ledger, worker: str | None = None) -> list[int]:
 
 def assignment_at(name: str, ledger: Ledger, at: int) -> Assignment:
     """The assignment at a place of the book, with its task's payload."""
-    row, mark = ledger.book.assignments[at], ledger.book.marks[at]
-    chance, expires = float(mark[c.PROPENSITY]), float(mark[c.EXPIRES])
+    row, mark = ledger.book.assignments[at].tolist(), ledger.book.marks[at].tolist()
+    chance, expires = mark[c.PROPENSITY], mark[c.EXPIRES]
     return Assignment(
-        id=assignment_id(name, int(row[c.SEQ])),
-        task=ledger.task_id(int(row[c.TASK])),
-        worker=ledger.workers[int(row[c.WORKER])].id,
-        price=from_micro(int(row[c.COST])),
+        id=assignment_id(name, row[c.SEQ]),
+        task=ledger.task_id(row[c.TASK]),
+        worker=ledger.workers[row[c.WORKER]].id,
+        price=from_micro(row[c.COST]),
         propensity=None if math.isnan(chance) else chance,
         expires=None if math.isinf(expires) else expires,
-        payload=ledger.payload(int(row[c.TASK])),
+        payload=ledger.payload(row[c.TASK]),
     )
 
 

@@ -1,12 +1,13 @@
 """What audits have shown of a campaign's labels, as a whole and of each task."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from askwise.auditing.certificates import CertifyOutcome
+from askwise.auditing.climbs import AuditedSet
 from askwise.campaign.certifying import Block, Certification, affordable_audits
 from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
@@ -28,31 +29,6 @@ CertifyPhase = Literal["labelling", "auditing", "done"]
 
 _WORDS: tuple[Certified | None, ...] = (None, *get_args(Certified))
 _NOTHING, _UNCERTIFIED, _CERTIFIED, _AUDITED, _ESCALATED = range(5)
-
-
-@dataclass(frozen=True, slots=True)
-class CertifiedSet(Jsonable):
-    """What audits show of one of the nested sets of a block.
-
-    Attributes
-    ----------
-    size : int
-        How many of the surest labels it holds.
-    allowed : int
-        The most wrong labels with which the statement about it is true.
-    audited : int
-        Audits that count for it.
-    wrong : int
-        How many of these audits found a wrong label.
-    certified : bool
-        Whether the statement about it is shown to be true.
-    """
-
-    size: Count
-    allowed: Count
-    audited: Count
-    wrong: Count
-    certified: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +56,7 @@ class CertifiedBlock(Jsonable):
         How sure the statement about this block is.
     digest : str
         A digest of the tasks, labels and scores that were drawn from.
-    sets : tuple of CertifiedSet
+    sets : tuple of AuditedSet
         The nested sets as far as they were looked at.
     statement : str
         What may be said of this block, in words.
@@ -95,17 +71,15 @@ class CertifiedBlock(Jsonable):
     outcome: CertifyOutcome
     confidence: Level
     digest: str
-    sets: tuple[CertifiedSet, ...]
+    sets: tuple[AuditedSet, ...]
     statement: str
 
     @classmethod
     def of(cls, block: Block, ledger: Ledger) -> Self:
         """What the audits of a block show."""
-        found, drawn = block.certificate(), block.drawn
+        drawn = block.drawn
         missing = block.missing(ledger) if drawn.escalate else 0
-        if drawn.escalate and not missing:
-            # Whatever audits have shown: all but as many labels as may be wrong are replaced.
-            found = replace(found, outcome="certified")
+        found = block.certificate(replaced=drawn.escalate and not missing)
         words = found.statement
         if missing and found.outcome == "certified":
             words += (
@@ -122,15 +96,14 @@ class CertifiedBlock(Jsonable):
             outcome=found.outcome,
             confidence=found.confidence,
             digest=drawn.digest,
-            sets=tuple(CertifiedSet(*each) for each in found.sets),
+            sets=found.sets,
             statement=words,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignCertificate(ShownResult, Jsonable):
-    """What may be believed of a campaign's labels because some were drawn at random and
-    audited.
+    """What is shown about a campaign's labels because some were drawn at random and audited.
 
     Attributes
     ----------
@@ -189,7 +162,7 @@ class CampaignCertificate(ShownResult, Jsonable):
 
     def _records(self) -> list[dict[str, Any]]:
         return [
-            {"block": number, **{name: getattr(each, name) for name in each.json_types()}}
+            {"block": number, **each._asdict()}
             for number, block in enumerate(self.blocks, 1)
             for each in block.sets
         ]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
-from askwise.campaign.askings import Askings
 from askwise.campaign.certifying import AUDIT_RULES
+from askwise.campaign.own_decisions import OwnDecision
 from askwise.campaign.piloting import OWN_RULES
 from askwise.campaign.screening import SCREENING_RULES
 from askwise.campaign.spec import Spec
@@ -115,7 +115,7 @@ def explain(
     """Fold the log up to the decision behind an ASKED and choose again."""
     asked = next(iter(store.read(name, seq - 1, seq)), None)
     if asked is None or asked.kind != Kind.ASKED:
-        why = f"is not known: event {seq} of the log is no ASKED"
+        why = f"is not known: event {seq} of the log is not an ASKED event"
         raise unknown_assignment(assignment_id(name, seq), why)
     assert asked.worker is not None
     assert asked.price is not None
@@ -184,7 +184,7 @@ def _asked_again(
     phase = state.certification if decided.note in AUDIT_RULES else state.pilot
     assert phase is not None
     step = phase.next_step(state.ledger, available, len(decided.rows or ()))
-    return step.plan(state.ledger) if isinstance(step, Askings) else None
+    return step.plan(state.ledger) if isinstance(step, OwnDecision) else None
 
 
 def _gold_again(

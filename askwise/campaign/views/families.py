@@ -24,7 +24,7 @@ class FamilyAgreement(Jsonable):
     workers : tuple of str
         The workers of the family who are compared.
     within : float
-        The share of pairs of answers to one task, both of the family, that agree, in the mean over
+        The share of pairs of answers to one task, both of the family, that agree, on average over
         tasks.
     across : float
         The same of pairs of one answer of the family and one of another worker.

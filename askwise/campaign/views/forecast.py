@@ -23,8 +23,8 @@ FEWEST = 20
 
 _HOUR = 3600.0
 
-_BY_CLOSING = "tasks go on being closed as fast as of late"
-_BY_ASKING = "all that may be asked is asked"
+_BY_CLOSING = "tasks continue to be closed at the recent pace"
+_BY_ASKING = "everything that may be asked is asked"
 _BY_TARGET = "the other tasks take as many answers as those that are sure enough"
 
 

@@ -32,8 +32,7 @@ class Payment(Jsonable):
     why : str
         How the amount comes about, in words.
     failures : int
-        Calls that brought no answer, and answers that were withdrawn; what they cost is in
-        ``paid``.
+        Calls that gave no answer, and answers that were withdrawn; what they cost is in ``paid``.
     bonus : Decimal
         What they were given as bonuses, apart from their calls.
     earned : Decimal

@@ -192,7 +192,7 @@ def pilot(state: CampaignState) -> PilotReport:
     """What the pilot has shown; only where ``pilot`` was given."""
     found = progress(state)
     if found is None:
-        message = "this campaign has no pilot: create one with pilot=30, say"
+        message = "this campaign has no pilot: create one with pilot=30, for example"
         raise conflict("no_pilot", "pilot", message)
     calls, phase, ledger = read_calls(state), state.pilot, state.ledger
     tasks = [] if phase is None else phase.tasks

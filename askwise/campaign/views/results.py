@@ -77,7 +77,7 @@ class CampaignResults(Jsonable):
         truths are asked for, and the queue "random audit" of the dashboard) whose truths are all
         known. It speaks for all tasks with an answer. None if the first one's is not.
     known : MeasuredAccuracy or None
-        By all tasks whose truth is known, however they were chosen: it speaks for these alone.
+        By all tasks whose truth is known, however they were chosen: it speaks only for these.
     contested : int
         Tasks whose answers differ, and that nobody has decided by a truth or a label.
     flagged : int
@@ -104,9 +104,9 @@ def results(state: CampaignState, answers: Sequence[Answer] | None = None) -> Ca
     """What the labels are, what they rest on, and how many are right as far as that is known.
 
     The truth of a task is its label once it is told, so accuracy is that of the vote: what most
-    answers to the task say, without those of trusted workers, whose answers are taken for the
-    truth. Truths that were known beforehand count too: where a policy had workers answer these
-    tasks more often than others, the vote is better there.
+    answers to the task say, without those of trusted workers, whose answers count as the truth.
+    Truths that were known beforehand count too: where a policy had workers answer these tasks more
+    often than others, the vote is better there.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class WorkerStanding(Jsonable):
         How many of these are right.
     accuracy : Interval or None
         The share that is right, with a 95% interval that holds at all times at once, however often
-        one looks; None before the first.
+        you look; None before the first.
     """
 
     state: StandingState

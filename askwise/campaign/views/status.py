@@ -32,11 +32,10 @@ class NeedsGold(Jsonable):
         Tasks whose truth is wanted. There may be fewer than ``count``: the next ones are
         named as truths come in.
     why : GoldFor
-        With ``side``, answers alone can't tell who is right in the context, and these
-        truths would. With ``calibration``, confidences rest on agreement alone; the tasks
-        are drawn at random, and their truths turn agreement into a probability. With
-        ``audit``, the tasks were drawn at random when they were begun, and the policy waits
-        for these truths.
+        With ``side``, answers alone can't show who is right in the context, and these truths would.
+        With ``calibration``, confidences rest on agreement alone; the tasks are drawn at random,
+        and their truths turn agreement into a probability. With ``audit``, the tasks were drawn at
+        random when they were begun, and the policy waits for these truths.
     count : int
         How many truths are still wanted.
     """
@@ -62,19 +61,19 @@ class Status(Jsonable):
     name : str
         The name of the campaign.
     state : CampaignPhase
-        ``running``; ``done`` (there is nothing more to ask, and nothing is out); ``paused``
+        ``running``; ``done`` (there is nothing more to ask, and no assignment is open); ``paused``
         (nothing is handed out until it is resumed); or ``stopped`` for good.
     why : DoneWhy or None
-        Why nothing more is asked, by the words of ``Done``; None while something is to be
-        asked or is out. A campaign that is paused may have a reason too: resumed, it is done.
+        Why nothing more is asked, by the words of ``Done``; None while somebody is to be asked or
+        assignments are open. A campaign that is paused may have a reason too: resumed, it is done.
     policy : str
         The name of the policy that decides whom to ask.
     budget : Decimal or None
-        The most that may be spent; None without a cap.
+        Maximum to spend; None without a cap.
     spent : Decimal
         What answers and failed calls have cost, and bonuses.
     reserved : Decimal
-        What is reserved for assignments that are out or planned.
+        What is reserved for open and planned assignments.
     left : Decimal or None
         The budget less what is spent and reserved; None without a cap.
     workers : int
@@ -92,14 +91,13 @@ class Status(Jsonable):
     answers : int
         Answers received.
     pending : int
-        Assignments that are out.
+        Open assignments.
     utility : float or None
         The sum of all answers; None in a campaign with options.
     seq : int
         The number of the last event of the log.
     failures : int
-        Calls that brought no answer, and answers that were withdrawn; what they cost is in
-        ``spent``.
+        Calls that gave no answer, and answers that were withdrawn; what they cost is in ``spent``.
     unbooked : Decimal
         What calls were said to cost beyond their ceiling and beyond the budget.
     needs_gold : tuple of NeedsGold
@@ -117,8 +115,8 @@ class Status(Jsonable):
         What the campaign is called: the title that it was given last, or that of its content;
         None where it has neither, and goes by its name.
     archived : bool
-        Whether the campaign was put away: it is in no list of work and can't be changed until it
-        is taken up again.
+        Whether the campaign is archived: it is not listed and can't be changed until it is
+        unarchived.
     """
 
     name: Id

@@ -191,7 +191,7 @@ class Timeline:
         self._check_next(columns.first)
         loop, book = _loop(), self.ledger.book
         compiled = len(columns) >= SHORT and ready(loop, book, *_NO_BELIEFS, NOTHING, _KEY, 0, 0)
-        # After each change of an answer, which is no number to kernels, there may be one less.
+        # After each change of an answer, which is not a number to kernels, there may be one less.
         for part in parts_of(columns, BRINGS_NAMES | REVISES) if compiled else (columns,):
             if compiled and not brings_names(part):
                 self._take_numbers(part)

@@ -17,12 +17,12 @@ BREAK = 600.0
 
 @dataclass(frozen=True, slots=True)
 class WorkerPace(Jsonable):
-    """How fast a worker has answered of late.
+    """How fast a worker has answered recently.
 
     Attributes
     ----------
     answers : int
-        The answers that it is taken from.
+        The answers that it is computed from.
     since : float
         When the first of them came, in seconds since 1970.
     until : float

@@ -73,13 +73,13 @@ class ContextQuality(Jsonable):
     Attributes
     ----------
     context : str or None
-        The context, or kind, of the tasks; None of those without one.
+        The context, or kind, of the tasks; None for those without one.
     answers : int
         Answers to such tasks.
     judged : int
         How many of them can be judged.
     quality : Interval or None
-        As of a stretch; None where nothing can be judged.
+        As for a stretch; None where nothing can be judged.
     """
 
     context: str | None
@@ -97,17 +97,17 @@ class WorkerReport(Jsonable):
     worker : WorkerSummary
         What the list of workers says of them.
     basis : Reference
-        What the rest is held against: ``truth`` (known truths), ``agreement`` (what most of the
+        What the rest is compared with: ``truth`` (known truths), ``agreement`` (what most of the
         other workers say, which is not accuracy; tasks on which they are tied are left out), or
         ``utility`` (nothing: a mean of answers).
     blocks : tuple of QualityBlock
         Quality over time: stretches of answers, in the order in which they were asked for.
     confusion : tuple of ConfusionCount
-        What they say where what was expected, the most frequent first; empty of utilities.
+        What they say and what was expected, the most frequent first; empty for utilities.
     contexts : tuple of ContextQuality
         By context, in the order in which contexts appeared; empty where tasks have none.
     pace : WorkerPace or None
-        How fast they answer; None if they have not answered of late.
+        How fast they answer; None if they have not answered recently.
     """
 
     worker: WorkerSummary

@@ -34,7 +34,7 @@ class WorkerSummary(Jsonable):
     joined : bool
         Whether they are in the campaign; false once they have left.
     trusted : bool
-        Whether their answer is taken for the truth.
+        Whether their answer counts as the truth.
     price : Decimal or None
         The most that is reserved for one answer; None while sealed bids are taken.
     limit : int or None
@@ -44,7 +44,7 @@ class WorkerSummary(Jsonable):
     answered : int
         Assignments that they answered.
     out : int
-        Assignments that they have out now.
+        Their open assignments.
     expired : int
         Assignments that were released because nobody answered in time.
     declined : int
@@ -63,11 +63,11 @@ class WorkerSummary(Jsonable):
     family : str or None
         A name shared by workers that err together; None where nothing was said.
     failed : int
-        Assignments whose call brought no answer.
+        Assignments whose call gave no answer.
     failures : dict of str to int
         How often calls failed, by reason; ``withdrawn`` stands for answers that were taken back.
     paid_for_failures : Decimal
-        The part of ``paid`` that brought no answer.
+        The part of ``paid`` that bought no answer.
     cost_an_answer : Decimal or None
         ``paid`` for each answer, failures included; None without an answer.
     over_ceiling : int
@@ -78,12 +78,12 @@ class WorkerSummary(Jsonable):
         What answers for them, by name and digest; None where nothing was said.
     standing : WorkerStanding or None
         Whether they have to qualify, were warned or are suspended, and what gold questions show;
-        None of workers who are not screened and were never suspended.
+        None for workers who are not screened and were never suspended.
     seconds_an_answer : float or None
         The median time that their latest answers took; None before five of them, and where times
         are not looked at.
     pay_an_hour : Decimal or None
-        What a person earns in an hour at that pace and at ``cost_an_answer``, an estimate; None of
+        What a person earns in an hour at that pace and at ``cost_an_answer``, an estimate; None for
         models and crowds, and without a pace.
     """
 
@@ -128,8 +128,8 @@ def workers(
     towards chance, so it understates the good and flatters the bad, and those who share the
     others' mistakes look better than they are; the interval is about agreeing and knows nothing of
     this. The two are never mixed, and ``basis`` says which it is. Utilities: the mean of their
-    answers with Chernoff's interval, which holds for any answers in the range. All take a
-    worker's answers for independent and equally good, whatever they were asked and how often.
+    answers with Chernoff's interval, which holds for any answers in the range. All treat a
+    worker's answers as independent and equally good, whatever they were asked and how often.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from typing import Any
 from askwise.data.evaluations.files import read_json, refuse_other_format
 from askwise.data.evaluations.ratings import Export, Rating, number, passed, text
 
-HINT = "none, as test runs of DeepEval hold what models say"
+HINT = "none, because test runs of DeepEval hold what models say"
 
 WANTED = "the JSON file of a test run, with testCases and their metricsData"
 

@@ -18,7 +18,7 @@ JSON = (".json", ".json.gz")
 LARGEST_CELL = 2**30
 """Characters of a cell: tools put whole records, with all that was retrieved, into one."""
 
-Record = dict[str, Any]
+JsonRecord = dict[str, Any]
 
 
 def is_json(path: Path) -> bool:
@@ -36,7 +36,7 @@ def read_json(path: Path) -> Any:
         ) from None
 
 
-def read_records(path: Path, needed: Sequence[str], within: Sequence[str] = ()) -> list[Record]:
+def read_records(path: Path, needed: Sequence[str], within: Sequence[str] = ()) -> list[JsonRecord]:
     """The rows of a table; of JSON the list, or the first list that has a name in ``within``."""
     if is_json(path):
         found = read_json(path)
@@ -85,5 +85,5 @@ def _table_ending(path: Path) -> str:
 
 
 def refuse_other_format(path: Path, tool: str, wanted: str) -> InvalidProblem:
-    """The error for a file that is no export of the tool."""
-    return InvalidProblem(f"{path} is no export of {tool}: give {wanted}", field="file")
+    """The error for a file that is not an export of the tool."""
+    return InvalidProblem(f"{path} is not an export of {tool}: give {wanted}", field="file")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from askwise.data.evaluations.files import Record, read_records, refuse_other_format
+from askwise.data.evaluations.files import JsonRecord, read_records, refuse_other_format
 from askwise.data.evaluations.ratings import Export, Rating, number, text
 
 HINT = "scores whose source is ANNOTATION"
@@ -46,16 +46,16 @@ def read(path: Path) -> Export:
     return Export(ratings, left_out, HINT)
 
 
-def _task(row: Record) -> str | None:
+def _task(row: JsonRecord) -> str | None:
     trace, part = _field(row, "trace_id"), _field(row, "observation_id")
     return f"{trace}/{part}" if trace and part else trace
 
 
-def _kind(row: Record) -> str:
+def _kind(row: JsonRecord) -> str:
     return (_field(row, "data_type") or "NUMERIC").upper()
 
 
-def _label(row: Record, kind: str) -> str | None:
+def _label(row: JsonRecord, kind: str) -> str | None:
     """What a category or a yes or no says; None of a number."""
     if kind == "BOOLEAN":
         value = number(row.get("value"))
@@ -65,7 +65,7 @@ def _label(row: Record, kind: str) -> str | None:
     return said or text(row.get("value")) if kind == "CATEGORICAL" else None
 
 
-def _field(row: Record, name: str) -> str | None:
+def _field(row: JsonRecord, name: str) -> str | None:
     """A field, in either way of writing its name."""
     first, *rest = name.split("_")
     camel = first + "".join(word.capitalize() for word in rest)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.data.evaluations.ratings import Export, Rating
 
-Table = dict[str, list[str]]
+ScoreColumns = dict[str, list[str]]
 """The columns task, worker and label."""
 
 COLUMNS = ("task", "worker", "label")
@@ -36,8 +36,8 @@ class ScoreTables:
         How many entries of the export are in neither table, by the reason.
     """
 
-    verdicts: Table
-    people: Table
+    verdicts: ScoreColumns
+    people: ScoreColumns
     metrics: tuple[str, ...]
     people_metrics: tuple[str, ...]
     left_out: Mapping[str, int]
@@ -173,12 +173,12 @@ def _worker(rating: Rating, several: bool) -> str:
     return f"{rating.metric} by {rating.judge}" if several else rating.judge
 
 
-def _add(table: Table, rating: Rating, worker: str, label: str) -> None:
+def _add(table: ScoreColumns, rating: Rating, worker: str, label: str) -> None:
     for name, cell in zip(COLUMNS, (rating.task, worker, label), strict=True):
         table[name].append(cell)
 
 
-def _empty() -> Table:
+def _empty() -> ScoreColumns:
     return {name: [] for name in COLUMNS}
 
 

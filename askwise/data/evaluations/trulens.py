@@ -22,7 +22,7 @@ OF_RECORDS = (
     *("tags", "record_json", "cost_json", "perf_json", "ts", "latency", "total_tokens"),
     *("total_cost", "cost_currency", "num_events", "events"),
 )
-"""Columns that are no feedback."""
+"""Columns that are not feedback."""
 
 HINT = "a column of scores that you name with people_metric"
 

@@ -14,10 +14,10 @@ from askwise.kernels.calibration.evidence import (
     family_share,
 )
 from askwise.kernels.calibration.mapping import (
-    HAIR,
     INTERCEPT_WIDTH,
     LEAST_TRUTHS,
     SLOPE_WIDTH,
+    TOLERANCE,
     ConfidenceMap,
     fit_map,
     map_rows,
@@ -37,12 +37,12 @@ from askwise.kernels.calibration.tempering import (
 )
 
 __all__ = [
-    "HAIR",
     "INTERCEPT_WIDTH",
     "LEAST_TRUTHS",
     "OF_MODELS",
     "OF_PERSONS",
     "SLOPE_WIDTH",
+    "TOLERANCE",
     "UNSAID",
     "ConfidenceMap",
     "contested_limit",

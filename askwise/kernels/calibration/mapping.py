@@ -26,7 +26,7 @@ little."""
 MOST_SCORE = 30.0
 """Scores beyond it are taken for it."""
 
-HAIR = 1e-6
+TOLERANCE = 1e-6
 """By how much a class that is named is more probable than the others, at least."""
 
 _ROUNDS, _HALVINGS = 50, 30
@@ -158,7 +158,7 @@ def set_confidence(table: Array, row: int, classes: int, label: int, confidence:
     """Give the named class of a row a probability; the others share the rest as they did.
 
     The named class stays the most probable, by a hair at least: those tied with it get the same,
-    all others less, and a probability below one in this many classes is taken for that.
+    all others less, and a probability below one in this many classes counts as that.
     """
     if classes == 1:
         table[row, 0] = 1.0
@@ -169,8 +169,8 @@ def set_confidence(table: Array, row: int, classes: int, label: int, confidence:
         tied += abs(table[row, other] - top) < TIE
     if tied == classes:
         return
-    sure = min(max(confidence, (1.0 + 2.0 * HAIR) / classes), 1.0 / tied)
-    most = sure * (1.0 - HAIR)
+    sure = min(max(confidence, (1.0 + 2.0 * TOLERANCE) / classes), 1.0 / tied)
+    most = sure * (1.0 - TOLERANCE)
     left, mass, others = 1.0 - tied * sure, 0.0, 0
     # What would be above the named class is cut below it, and marked by its sign until all are
     # done; the rest of it goes to those below.

@@ -1,6 +1,6 @@
 """Log-odds that allow for voices which depend on each other; this needs no truth.
 
-Models of workers take answers for independent, and are far too sure: people err on the same hard
+Models of workers treat answers as independent, and are far too sure: people err on the same hard
 tasks, prompts of one model on the same inputs. So the log-odds of a task are multiplied by::
 
     1 / (1 + r sqrt(F - 1))
@@ -21,12 +21,12 @@ import math
 
 from askwise.core.arrays import Array
 from askwise.core.compiling import kernel, step
-from askwise.kernels.calibration.mapping import HAIR, score_in, set_confidence, sigmoid
+from askwise.kernels.calibration.mapping import TOLERANCE, score_in, set_confidence, sigmoid
 
 SURE = math.log(0.97 / 0.03)
 """The most that one answer adds to the log-odds of a class against another."""
 
-CONTESTED, CONTESTED_BY_SKILL = math.log(0.7 / 0.3) - HAIR, math.log(0.8 / 0.2) - HAIR
+CONTESTED, CONTESTED_BY_SKILL = math.log(0.7 / 0.3) - TOLERANCE, math.log(0.8 / 0.2) - TOLERANCE
 """The most log-odds of a label that does not lead the vote: where skills can't be told apart, and
 where they can."""
 

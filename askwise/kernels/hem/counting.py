@@ -210,7 +210,7 @@ def rate_ease(answers: SkillAnswers, beliefs: SkillBeliefs, here: Array, ease: A
     """See how much easier each worker's tasks were than those of others.
 
     By how much more often than is believed of them the other answers to the same tasks are right,
-    in the mean. ``here`` is room for a number for each answer.
+    on average. ``here`` is room for a number for each answer.
     """
     starts, skill, label = answers.starts, answers.skill, answers.label
     counted = np.zeros(len(ease))

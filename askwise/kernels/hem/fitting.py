@@ -144,7 +144,7 @@ def set_lent(crowd: Array, stage: int, contexts: int, judged: float, skills: int
 def trust_in_shares(crowd: Array, answers: int) -> float:
     """The power to which shares are raised for a task.
 
-    None with one answer, all with three: by the answers that tasks have in the mean, or by its own
+    None with one answer, all with three: by the answers that tasks have on average, or by its own
     if these are more. So where no task has two, the only answer to a task is never contradicted by
     what others were answered.
     """

@@ -206,7 +206,7 @@ def error_share(totals: Array, wrong: Array, errors: Array, worker: int, c: int,
 
 @kernel
 def lift_of(beliefs: SkillBeliefs, worker: int, contexts: int) -> float:
-    """How often a worker is right over all contexts, in the mean over classes.
+    """How often a worker is right over all contexts, on average over classes.
 
     A worker who always gives the same answer is right no more often than by chance in this mean.
     """
@@ -242,7 +242,7 @@ def count_classes(shares: Array, occurs: Array) -> None:
 
 @kernel
 def most_by_answers(beliefs: SkillBeliefs, worker: int, occurs: Array) -> float:
-    """How often a worker can be right at most, in the mean over classes, by what they name.
+    """How often a worker can be right at most, on average over classes, by what they name.
 
     A worker who hardly names a class is hardly right on it, which takes no other answer to see. How
     often a class occurs is no more than believed, so half of that is enough.

@@ -144,7 +144,7 @@ def cover_greedy_among(costs: Array, gains: Array, size: int, demand: float, cho
     if total < enough:
         return False
 
-    # The small items up to the first big one, which there is, as there are enough units.
+    # The small items up to the first big one, which there is, because there are enough units.
     heap, small = np.empty(n, np.int64), np.empty(n, np.int64)
     limit = _limit(ratios, units, lowest, enough)
     left = 0

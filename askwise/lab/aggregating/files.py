@@ -7,7 +7,7 @@ import numpy as np
 
 from askwise.aggregation.fitted import CALIBRATED
 from askwise.data.columns import column_writer
-from askwise.data.labels import answer_columns, write_workers
+from askwise.data.written_labels import answer_columns, write_workers
 from askwise.figures import Row
 from askwise.kernels.grouping import slices
 from askwise.lab import report

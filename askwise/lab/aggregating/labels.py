@@ -22,7 +22,7 @@ from askwise.core.problem import Worker
 from askwise.core.registry import label_of
 from askwise.core.scoring import (
     Bin,
-    Labels,
+    ScoredLabels,
     brier_score,
     calibration_error,
     log_loss,
@@ -145,7 +145,7 @@ class Aggregated:
         probabilities = np.zeros((len(rows), len(every)))
         probabilities[:, : len(names)] = self.fitted.probabilities[rows]
         named, sure = self.fitted.labels[rows], self.fitted.confidence[rows]
-        right, tied = right_shares(Labels(named, sure, probabilities), truths)
+        right, tied = right_shares(ScoredLabels(named, sure, probabilities), truths)
         return Measured(
             dict(zip(rows, right.tolist(), strict=True)),
             ties=int(tied.sum()),
@@ -203,7 +203,7 @@ class Aggregated:
             from_what, more = "agreement alone, without a truth", f"{MORE} truths to learn from"
         return (
             f"{from_what}. {more}, of tasks drawn at random, would narrow the 95% interval of a "
-            f"confidence from +-{now:.2f} to +-{then:.2f} in the mean"
+            f"confidence from +-{now:.2f} to +-{then:.2f} on average"
         )
 
     @cached_property

@@ -26,7 +26,7 @@ def write_card(card: ReportCard, directory: Path, source: str, people: str, comm
         directory,
         "check.html",
         title=words.headline(card),
-        byline=f"Verdicts of {source}, held against people of {people}",
+        byline=f"Verdicts of {source}, compared with people of {people}",
         figures=[*judges, *panel, *shares],
         judge_figures=judges,
         judges_note=words.JUDGES_MEANING,

@@ -7,7 +7,7 @@ from askwise.auditing.panels import MARGIN
 from askwise.lab.aggregating.files import shortened
 from askwise.lab.planning.pictures import count
 
-Line = tuple[str, tuple[str, ...]]
+NamedCells = tuple[str, tuple[str, ...]]
 """A row of a table: its name and its cells."""
 
 NONE = "-"
@@ -24,17 +24,17 @@ NEEDS = ("none wrong", "as wrong as measured")
 
 JUDGES_MEANING = (
     "Accuracy: the share of tasks on which a judge says what most people say. Wins: the share of "
-    "people that the judge may take the place of, by the alternative annotator test; one half "
-    "passes. Advantage: how often the judge agrees with the others at least as much as a person "
-    "does, in the mean over people. Panel gain: what the vote of all judges gains in accuracy by "
+    "people whom the judge may replace, by the alternative annotator test; one half passes. "
+    "Advantage: how often the judge agrees with the others at least as much as a person "
+    "does, on average over people. Panel gain: what the vote of all judges gains in accuracy by "
     f"this one; nothing, if that is surely within {MARGIN:g}."
 )
 CLASSES_MEANING = (
-    "TPR: of the tasks of a class, the share that the judge says so of. TNR: of all others, the "
-    "share that the judge says another class of."
+    "TPR: the share of a class's tasks that the judge assigns to it. TNR: the share of all other "
+    "tasks that the judge assigns to another class."
 )
 SHARES_MEANING = (
-    "Judges alone: among the labels that most judges give, all taken for right. People alone: "
+    "Judges alone: among the labels that most judges give, all counted as right. People alone: "
     "among the tasks that people answered. PPI++: judges on all tasks, corrected by people."
 )
 
@@ -68,7 +68,7 @@ def judge_columns(card: ReportCard) -> tuple[str, ...]:
     return (*JUDGES, *(FLIPS if any(each.flips for each in card.judges) else ()))
 
 
-def judge_lines(card: ReportCard) -> Iterator[Line]:
+def judge_lines(card: ReportCard) -> Iterator[NamedCells]:
     """The judges, the best first."""
     gains = {each.judge: each for each in card.panel.contributions}
     wide = len(judge_columns(card)) > len(JUDGES)
@@ -91,7 +91,7 @@ def judge_lines(card: ReportCard) -> Iterator[Line]:
         )
 
 
-def class_lines(card: ReportCard) -> Iterator[Line]:
+def class_lines(card: ReportCard) -> Iterator[NamedCells]:
     """The judges by class, the best first."""
     for each in ranked(card):
         for rates in each.classes:
@@ -122,7 +122,7 @@ def panel_sentences(card: ReportCard) -> Iterator[str]:
         )
     if panel.correlation is not None and panel.effective is not None:
         yield (
-            f"Errors of two judges correlate by {with_ends(panel.correlation)} in the mean: "
+            f"Errors of two judges correlate by {with_ends(panel.correlation)} on average: "
             f"{panel.counted} judges are worth {with_ends(panel.effective, places=2)} that err "
             "independently."
         )
@@ -154,14 +154,14 @@ def cascade_sentences(found: Cascade) -> Iterator[str]:
     change = found.change
     yield (
         "Such a way, found on one half of the tasks and measured on the other, costs "
-        f"{found.cost:.4g} a task{less} the {found.all_cost:.4g} of asking all. It is wrong on "
+        f"{found.cost:.4g} per task{less} the {found.all_cost:.4g} of asking all. It is wrong on "
         f"{with_ends(found.error)} of them, all judges together on {with_ends(found.all_error)}: a "
         f"difference of {change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}]. A vote counts "
         "by how often its judge is right."
     )
 
 
-def share_lines(card: ReportCard) -> Iterator[Line]:
+def share_lines(card: ReportCard) -> Iterator[NamedCells]:
     """Shares of classes, by three ways to tell."""
     for each in card.shares:
         yield (
@@ -174,7 +174,7 @@ def share_lines(card: ReportCard) -> Iterator[Line]:
         )
 
 
-def need_lines(card: ReportCard) -> Iterator[Line]:
+def need_lines(card: ReportCard) -> Iterator[NamedCells]:
     """How many tasks people would have to audit."""
     for each in card.needs:
         expected = "no number does" if each.expected is None else str(each.expected)

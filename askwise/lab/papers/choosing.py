@@ -15,6 +15,7 @@ from askwise.core.problem import Problem
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.loop import AnyWorld
+from askwise.lab.papers.crowds.studies.prices import MARKETS
 from askwise.lab.papers.crowds.studies.selection import BENCHMARKS, WORKLOADS
 from askwise.lab.papers.labels.studies.tables import simulated_table
 from askwise.lab.replaying.bench import Contender, contender, final_answers
@@ -30,6 +31,20 @@ from askwise.policies import policies
 from askwise.stopping import stopping
 
 AUTO = "auto"
+
+EVEN: dict[str, tuple[float, ...]] = {
+    "one good crowd": (0.7, 0.4, 1 / 3),
+    "crowds alike": (0.6, 0.5, 0.45),
+}
+"""Of each crowd the probability of the right one of three options."""
+
+PRICED = (
+    "good crowd cheap",
+    "good crowd expensive",
+    "good crowd expensive, coin cheap",
+    "better costs more",
+)
+"""Markets of ``survey-prices`` in which everybody costs something."""
 
 NEAR = 0.02
 """As good as the best fixed choice: no further below it than this."""
@@ -95,14 +110,23 @@ def _crowds(
     )
 
 
-def _two_options(workload: str, answers: float, seed: int, replication: int) -> Setting:
-    responses = [(p, 1.0 - p) for p in WORKLOADS[workload]]
-    return _crowds(responses, (1, 1, 1), answers, seed, replication)
+def _two_options(
+    chances: Sequence[float], prices: Sequence[int], answers: float, seed: int, replication: int
+) -> Setting:
+    responses = [(p, 1.0 - p) for p in chances]
+    return _crowds(responses, prices, answers, seed, replication)
 
 
-def _three_options(name: str, answers: float, seed: int, replication: int) -> Setting:
+def _confused(name: str, answers: float, seed: int, replication: int) -> Setting:
+    """Crowds that confuse three options differently."""
     responses, prices = BENCHMARKS[name]
     return _crowds(responses, prices, answers, seed, replication, questions=20)
+
+
+def _even_errors(name: str, answers: float, seed: int, replication: int) -> Setting:
+    """Crowds that err on both wrong options alike, so that one of them alone tells most."""
+    responses = [(p, (1.0 - p) / 2.0, (1.0 - p) / 2.0) for p in EVEN[name]]
+    return _crowds(responses, (1, 1, 1), answers, seed, replication, questions=20)
 
 
 def _recorded(recording: Recording, budget: Any) -> Setting:
@@ -164,27 +188,39 @@ FAMILIES: dict[str, Family] = {
     ),
     "crowds with two options": Family(
         tuple(
-            _bind(_two_options, f"printed-{name}", answers)
-            for name in ("easy", "medium", "hard")
+            _bind(_two_options, chances, prices, answers)
+            for chances, prices in (
+                *((WORKLOADS[f"printed-{name}"], (1, 1, 1)) for name in ("easy", "medium", "hard")),
+                *(MARKETS[name] for name in PRICED),
+            )
             for answers in (6.0, 15.0)
         ),
         (
             "virt-ucb until posterior",
+            "virt-ucb until posterior(error=0.02)",
+            "virt-ucb until posterior(error=0.1)",
             "virt-ucb until composite",
             "virt-ucb until lead(lead=3)",
+            "virt-ucb until lead(lead=5)",
             "virt-thompson until posterior",
+            "glr-directed until posterior",
             "rand-rr until posterior",
             "rand-rr until fixed(n=9)",
         ),
     ),
     "crowds with three options": Family(
-        tuple(_bind(_three_options, name, 60.0) for name in BENCHMARKS),
         (
+            *(_bind(_confused, name, 60.0) for name in BENCHMARKS),
+            *(_bind(_even_errors, name, answers) for name in EVEN for answers in (12.0, 30.0)),
+        ),
+        (
+            "glr-directed until joint-glr(beta=2)",
             "glr-directed until joint-glr",
             "lp-thompson until gap",
             "virt-ucb until posterior",
             "virt-thompson until composite",
             "rand-rr until posterior",
+            "rand-rr until joint-glr",
         ),
     ),
     "labels": Family(
@@ -196,6 +232,7 @@ FAMILIES: dict[str, Family] = {
         (
             "hem",
             "bbta",
+            "optkg-multi",
             "random-pairs",
             "random-pairs with one-coin",
             "random-pairs with dawid-skene",
@@ -205,6 +242,8 @@ FAMILIES: dict[str, Family] = {
         tuple(_bind(_priced_labels, spammers, a) for spammers in (0, 10) for a in (2.0, 5.0)),
         (
             "hem",
+            "optkg",
+            "bbta",
             "label-bounded-epsilon-first",
             "b-kube until gap(quality=1.5,smooth=False)",
             "random-pairs",
@@ -319,13 +358,30 @@ class AutoChoices(Experiment):
             found.append(
                 f"{row.panel}: the best fixed choice is {row.series}; auto is {verdict}: less by "
                 f"{row.mean:.3f} [{row.ci_low:.3f}, {row.ci_high:.3f}] on the mean of the worlds "
-                f"({row.n} replications; {NEAR:g} counts as equal)."
+                f"({row.n} replications; {NEAR:g} counts as equal){_worst(rows, row.panel)}."
             )
         found.append(
             "The best is found on the same runs that it is judged by, so it is a little lucky. "
             "Rules have their defaults: an error of 5% for posterior and joint-glr, as auto sets."
         )
         return found
+
+
+def _worst(rows: Sequence[Row], panel: str) -> str:
+    """Say in which world auto is furthest behind the choice that is best there."""
+    here = [row for row in rows if (row.panel, row.metric) == (panel, "worth") and row.x > 0]
+    by_world: dict[float, dict[str, float]] = {}
+    for row in here:
+        by_world.setdefault(row.x, {})[row.series] = row.mean
+    behind = {x: max(worth.values()) - worth[AUTO] for x, worth in by_world.items()}
+    if not behind or max(behind.values()) <= NEAR:
+        return ""
+    world = max(behind, key=lambda x: behind[x])
+    best = max(by_world[world], key=lambda series: by_world[world][series])
+    return (
+        f"; by world it is furthest behind in number {world:g}, where {best} has "
+        f"{behind[world]:.3f} more"
+    )
 
 
 def _run(each: Contender, setting: Setting, seed: int, replication: int) -> float:

@@ -17,7 +17,7 @@ def write_plan(plan: Plan, beliefs: Beliefs, directory: Path, command: str) -> P
     picture = plan.picture()
     figure = report.draw(
         directory,
-        "Cost of campaigns by number of questions; eight of ten lie in the shaded band.",
+        "Cost of campaigns by number of questions; eight of ten are in the shaded band.",
         picture.pop("results_rows"),
         **picture,
     )
@@ -108,7 +108,7 @@ def _assumed(plan: Plan, beliefs: Beliefs) -> dict[str, str]:
             f"{_range(*beliefs.ranges[place][at])}{f' on {kind}' if kind else ''}"
             for place, kind in enumerate(kinds)
         ]
-        found[f"crowd {crowd.id}"] = f"{price} an answer, right {', '.join(said)}"
+        found[f"crowd {crowd.id}"] = f"{price} per answer, right {', '.join(said)}"
     for kind, share in zip(beliefs.kinds, beliefs.shares, strict=False):
         found[f"kind {kind.name}"] = f"{percent(share)} of the questions"
     return found

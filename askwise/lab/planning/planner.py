@@ -133,7 +133,7 @@ def _policy(label: str, beliefs: Beliefs) -> Policy:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _TunedRun:
     """Policy and rule as they were set, and the result."""
 
     policy: Policy
@@ -145,24 +145,24 @@ class _Found:
 
 def _asked(
     drawn: Drawn, policy: Policy, chosen: Chosen, target: float | None, tell: Progress
-) -> _Found:
+) -> _TunedRun:
     """Ask with the dial as given, or at the target."""
     if not chosen.given and target is not None:
         chosen = replace(chosen, rule=chosen.turned(target))
     how: Literal["given", "target"] = "given" if chosen.given else "target"
     dial = Dial(chosen.dial, chosen.value, how) if chosen.dial else None
     sample = drawn.ask(policy, chosen.rule, tell=tell, what="simulating")
-    return _Found(policy, chosen.rule, sample, dial)
+    return _TunedRun(policy, chosen.rule, sample, dial)
 
 
 def _searched(
     drawn: Drawn, policy: Policy, chosen: Chosen, target: float, tell: Progress
-) -> _Found:
+) -> _TunedRun:
     """Ask with the boldest setting of the dial that keeps the target on these very questions."""
     beliefs = drawn.beliefs
     settings = chosen.settings(beliefs.options, [crowd.micro for crowd in beliefs.crowds])
     errors: dict[int, float] = {}
-    best: _Found | None = None
+    best: _TunedRun | None = None
     sure = True
 
     def error_at(at: int) -> float:
@@ -177,7 +177,7 @@ def _searched(
         else:
             better = not keeps and sample.error < min(errors.values(), default=2.0)
         if better:
-            best = _Found(asking, rule, sample, Dial(chosen.dial, value, "searched"))
+            best = _TunedRun(asking, rule, sample, Dial(chosen.dial, value, "searched"))
         errors[at] = sample.error
         sure = bool(sample.confident.any())
         return sample.error
@@ -190,7 +190,7 @@ def _searched(
 
 
 def _plan(
-    drawn: Drawn, found: _Found, questions: int, target: float | None, funds: Funds | None
+    drawn: Drawn, found: _TunedRun, questions: int, target: float | None, funds: Funds | None
 ) -> Plan:
     sample, rule = found.sample, found.rule
     beliefs, runs = drawn.beliefs, len(sample.spent)
@@ -327,8 +327,8 @@ def _funds(drawn: Drawn, sample: Sample, questions: int, budget: int) -> Funds:
 
 
 def _ordered(
-    drawn: Drawn, found: _Found, questions: int, budget: int, in_turn: Funds
-) -> tuple[_Found, Funds]:
+    drawn: Drawn, found: _TunedRun, questions: int, budget: int, in_turn: Funds
+) -> tuple[_TunedRun, Funds]:
     """Have questions finished one after the other where that finishes more of them."""
     policy = found.policy
     if not isinstance(policy, SurveyPolicy) or policy.open_at_once is not None:

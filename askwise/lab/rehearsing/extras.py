@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 
 from askwise.auditing.ballots import Ballots, Sources
-from askwise.auditing.cascades import Desk
+from askwise.auditing.cascades import PricedJudges
 from askwise.auditing.climbs import Climb
 from askwise.auditing.draws import draw_order, exactly
 from askwise.auditing.limits import fewest_audits
@@ -73,7 +73,7 @@ class CertificatePart(Jsonable):
     share : Estimate
         The share of the labels that is certified then.
     complete : float
-        The chance that all labels are certified.
+        The probability that all labels are certified.
     price : MoneyRange
         The cost of the audits.
     """
@@ -180,10 +180,10 @@ def cascade_part(rehearsal: Rehearsal, runs: int, target: float) -> CascadePart 
     costs, errors = [], []
     for number in range(min(runs, CASCADES)):
         world = rehearsal.bench(number).recording
-        desk = Desk(_ballots(world), prices, np.arange(tasks))
+        judges = PricedJudges(_ballots(world), prices, np.arange(tasks))
         rows = np.random.default_rng([rehearsal.seed, number]).permutation(tasks)
-        stage = desk.choose(rows[:truths], target)
-        right, cost = desk.walk(stage.order, stage.weights, rows[truths:]).ended(stage.until)
+        stage = judges.choose(rows[:truths], target)
+        right, cost = judges.walk(stage.order, stage.weights, rows[truths:]).ended(stage.until)
         costs.append(float(cost.mean()) * tasks)
         errors.append(1.0 - float(right.mean()))
     return CascadePart(truths, money_range(np.array(costs)), middle(np.array(errors)))

@@ -52,7 +52,7 @@ class CampaignSetting(Jsonable):
 
 @dataclass(frozen=True, slots=True)
 class WorkerPart(Jsonable):
-    """What one worker gives and gets in a campaign, in the mean.
+    """What one worker gives and gets in a campaign, on average.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class CampaignPlan(ShownResult, Jsonable):
 
     def picture(self) -> dict[str, Any]:
         """What `askwise.figures.draw` makes a picture of: wrong labels against cost."""
-        # Settings that cost the same in the mean, such as all that ask everybody, are one point.
+        # Settings that cost the same on average, such as all that ask everybody, are one point.
         tried = {
             ("budgets" if each.target is None else "targets", each.total.mean): each.error
             for each in self.tried

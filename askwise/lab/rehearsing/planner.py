@@ -62,14 +62,14 @@ def plan_campaign(
     worlds : PossibleWorlds
         Workers as they are guessed or were recorded, and the tasks.
     target_error : float, optional
-        The share of labels that may be wrong, in the mean of the campaigns; 0.05 unless a budget
+        The share of labels that may be wrong, averaged over the campaigns; 0.05 unless a budget
         or the policy's target is given.
     policy : label
         One that labels tasks within a budget; or one that assures the accuracy of each and is told
         truths as it learns (``ccb-ns``), planned with ``target_error`` as its ``alpha``.
     lever : "cheapest", "budget" or "target"
         What is tuned until the error is within the target: how much is spent, the error at which
-        the policy calls a task done, or whichever costs less in the mean.
+        the policy calls a task done, or whichever costs less on average.
     budget : amount, optional
         Planned as it is, beside what the target takes.
     truths : int
@@ -176,7 +176,8 @@ def _auditor(staff: tuple[Worker, ...], by: str | None, wanted: bool) -> Worker 
         named = next((each for each in staff if each.id == by), None)
         if named is None or not named.trusted:
             raise InvalidParameter(
-                f"by is {by!r}, {'whom nobody trusts' if named else 'who is no worker'}: name one "
+                f"by is {by!r}, {'who is not trusted' if named else 'who is not a worker'}: name "
+                "one "
                 "whose column trusted says yes",
                 field="by",
             )

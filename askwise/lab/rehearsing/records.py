@@ -43,8 +43,8 @@ def recorded_worlds(
     """
     if len(table.task_names) < LEAST_RECORDED:
         raise InvalidProblem(
-            f"{table.source} has {len(table.task_names)} tasks: give answers to "
-            f"{LEAST_RECORDED} at least",
+            f"{table.source} has {len(table.task_names)} tasks: give answers to at least "
+            f"{LEAST_RECORDED}",
             field="answers",
         )
     recording = recording_of(table, gold or {}, workers=workers, needs_gold=gold is not None)

@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from askwise.core.arrays import Array
-from askwise.core.choices import Done
 from askwise.core.money import MICRO, Amount
 from askwise.lab.rehearsing.worlds import PossibleWorlds
 from askwise.lab.replaying.bench import Bench, draw_truths
@@ -31,7 +30,6 @@ class Trial:
     """Which of these tasks a trusted worker answered."""
     answers: Array
     """How many each worker gave."""
-    out_of_money: bool
     told: int = 0
     """How many tasks' truths were told, before it began or as it went on."""
 
@@ -139,6 +137,5 @@ class Rehearsal:
             confidence=sure[known],
             settled=settled[known],
             answers=book.workers[:workers, c.ANSWERED].copy(),
-            out_of_money=outcome.ended == Done("budget"),
             told=int((book.tasks[: outcome.ledger.total(c.TASKS), c.TRUTH] >= 0).sum()),
         )

@@ -17,7 +17,7 @@ from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.problem import Worker
 from askwise.data.guesses import GuessedWorker
-from askwise.data.labels import OF_WORKERS
+from askwise.data.recorded_workers import OF_WORKERS
 from askwise.kernels.calibration.evidence import WITHIN_FAMILY
 from askwise.lab.worlds import Recording
 

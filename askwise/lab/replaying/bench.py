@@ -12,7 +12,7 @@ import numpy as np
 from askwise.core import draws
 from askwise.core.money import Amount, to_micro
 from askwise.core.problem import Problem
-from askwise.core.scoring import TIE, Labels, least_calibration_error, right_shares, score
+from askwise.core.scoring import TIE, ScoredLabels, least_calibration_error, right_shares, score
 from askwise.kernels import Array
 from askwise.lab.loop import CLOSED_CODE
 from askwise.lab.replaying.contenders import Contender, contender
@@ -31,7 +31,7 @@ __all__ = [
     "Bench",
     "Contender",
     "Grade",
-    "Outcomes",
+    "KnownOutcomes",
     "contender",
     "draw_truths",
     "final_answers",
@@ -40,7 +40,7 @@ __all__ = [
 
 ACCURACY, SPENT = range(2)
 
-Outcomes = dict[tuple[Policy, StoppingRule | None], Outcome]
+KnownOutcomes = dict[tuple[Policy, StoppingRule | None], Outcome]
 """What was run already on a bench, at one budget and in one order."""
 
 
@@ -128,7 +128,7 @@ class Bench:
         A policy that several name is run once. A tie is named by a draw.
         """
         problem, _ = self.campaign(budget)
-        outcomes: Outcomes = {}
+        outcomes: KnownOutcomes = {}
         found = np.zeros((len(contenders), 2))
         for at, each in enumerate(contenders):
             if not each.fits(problem):
@@ -146,7 +146,7 @@ class Bench:
         seed: int,
         number: int,
         window: int = 1,
-        outcomes: Outcomes | None = None,
+        outcomes: KnownOutcomes | None = None,
     ) -> Grade:
         """How right and how sure a contender is, a tie by its share, and what it spends."""
         problem, _ = self.campaign(budget)
@@ -154,7 +154,7 @@ class Bench:
         outcome = self._outcome(each, budget, seed, number, window, outcomes)
         labels = final_labels(each, problem, outcome, seed, number)
         measured = np.flatnonzero(self.measured.truth >= 0)
-        labels, truths = Labels(*(a[measured] for a in labels)), self.measured.truth[measured]
+        labels, truths = ScoredLabels(*(a[measured] for a in labels)), self.measured.truth[measured]
         accuracy, ties, ece, loss = score(labels, truths)
         done = wrong = math.nan
         if each.rule is not None or each.target > 0:
@@ -176,7 +176,7 @@ class Bench:
         seed: int,
         number: int,
         window: int,
-        outcomes: Outcomes,
+        outcomes: KnownOutcomes,
     ) -> Outcome:
         problem, ledger = self.campaign(budget)
         run = each.policy, each.rule

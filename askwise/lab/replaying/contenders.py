@@ -63,7 +63,8 @@ class Contender:
             name = self.policy.name
             raise InvalidParameter(
                 f"stop is missing: policy {name!r} stays on a task until a stopping rule closes "
-                f"it; give --stop 'lead(lead=2)', say, or write '{name}{UNTIL}lead(lead=2)'",
+                "it; give --stop 'lead(lead=2)', for example, or write "
+                f"'{name}{UNTIL}lead(lead=2)'",
                 field="stop",
             )
 

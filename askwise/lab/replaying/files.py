@@ -14,7 +14,7 @@ SURE = ("budget", "right", "ties", "ECE", "log loss", "done", "wrong of done")
 
 MEANINGS = (
     "Right: a tie of k options counts 1/k. Ties: how many tasks. ECE: how far confidence and "
-    "accuracy are apart in the mean, in ten bins of equal width. Log loss: the mean of -ln of the "
+    "accuracy are apart on average, in ten bins of equal width. Log loss: the mean of -ln of the "
     "probability of the truth, which counts as 0.000001 at least; where only a confidence is "
     "reported, the rest is spread evenly over the other options. Done: closed as confident by a "
     "rule, or sure enough for the policy's target."

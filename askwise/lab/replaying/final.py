@@ -17,7 +17,7 @@ from askwise.core import draws
 from askwise.core.compiling import bind
 from askwise.core.labels import Label, as_label
 from askwise.core.problem import Problem
-from askwise.core.scoring import Labels, spread
+from askwise.core.scoring import ScoredLabels, spread
 from askwise.kernels import Array, Draw
 from askwise.kernels.votes import leading_option
 from askwise.lab.replaying.contenders import Contender
@@ -95,7 +95,7 @@ def _parts(ledger: Ledger, *, split: bool) -> Iterator[tuple[Answers, Array, Arr
 
 def final_labels(
     each: Contender, problem: Problem, outcome: Outcome, seed: int, number: int
-) -> Labels:
+) -> ScoredLabels:
     """What is said of each task in the end, and how sure.
 
     A truth that was told stands. An aggregator that is named speaks for all other tasks. Without
@@ -110,7 +110,9 @@ def final_labels(
     return labels
 
 
-def _labels(each: Contender, problem: Problem, outcome: Outcome, seed: int, number: int) -> Labels:
+def _labels(
+    each: Contender, problem: Problem, outcome: Outcome, seed: int, number: int
+) -> ScoredLabels:
     ledger, count, options = outcome.ledger, len(problem.tasks), len(problem.options)
     draw = Draw(*draws.stream(seed, draws.AGGREGATION, number), 0)
     if isinstance(each.aggregator, LabelAggregator):
@@ -128,14 +130,14 @@ def _labels(each: Contender, problem: Problem, outcome: Outcome, seed: int, numb
     judging = Draw(*draws.stream(seed, draws.RULE, number), ledger.seq)
     ruled = _as_labels(_ruled(each.rule, problem, outcome, judging), options)
     by_rule = ruled.named >= 0
-    return Labels(
+    return ScoredLabels(
         np.where(by_rule, ruled.named, labels.named),
         np.where(by_rule, ruled.confidence, labels.confidence),
         np.where(by_rule[:, None], ruled.probabilities, labels.probabilities),
     )
 
 
-def _as_labels(said: Sequence[Label], options: int) -> Labels:
+def _as_labels(said: Sequence[Label], options: int) -> ScoredLabels:
     labels = [as_label(label) for label in said]
     named = [-1 if label.value is None else int(label.value) for label in labels]
     sure = [np.nan if label.confidence is None else label.confidence for label in labels]
@@ -144,7 +146,7 @@ def _as_labels(said: Sequence[Label], options: int) -> Labels:
 
 def _fitted(
     aggregator: LabelAggregator, split: bool, ledger: Ledger, count: int, options: int
-) -> Labels:
+) -> ScoredLabels:
     """Labels by the probabilities of an aggregator."""
     labels = spread(np.full(count, -1), np.full(count, np.nan), options)
     for answers, rows, given in _parts(ledger, split=split):
@@ -156,7 +158,7 @@ def _fitted(
     return labels
 
 
-def _voted(ledger: Ledger, count: int, options: int) -> Labels:
+def _voted(ledger: Ledger, count: int, options: int) -> ScoredLabels:
     """Labels by the shares of the votes; which of tied options is named first does not matter."""
     votes = ledger.book.votes[:count, :options].astype(np.float64)
     labels = spread(np.full(count, -1), np.full(count, np.nan), options)

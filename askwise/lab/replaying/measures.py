@@ -1,4 +1,4 @@
-"""What contenders come to in the mean over runs: how right, how sure, how much is done."""
+"""What contenders come to on average over runs: how right, how sure, how much is done."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ class Measures(Jsonable):
     series : str
         The label of the policy.
     budget : float
-        The most that might be spent.
+        Maximum that may be spent.
     accuracy : float
         The share of the tasks that are answered right; a tie of k options counts 1/k.
     ties : float

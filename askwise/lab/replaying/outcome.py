@@ -48,7 +48,7 @@ class CurvePoint(NamedTuple):
     series : str
         The label of the policy.
     budget : float
-        The most that might be spent.
+        Maximum that may be spent.
     metric : str
         ``accuracy``, the share of the measured tasks that are answered right, or ``spent``, the
         money spent.
@@ -115,9 +115,9 @@ class Replay(ShownResult, Jsonable):
     policy : str
         The label of the policy that was tried.
     budget : Decimal
-        The most that it might spend.
+        Maximum that it may spend.
     runs : int
-        Runs of each policy and budget, with tasks and workers in another order each.
+        Runs of each policy and budget, each with tasks and workers in a different order.
     seed : int
         The seed of all draws.
     tasks : int

@@ -24,7 +24,8 @@ def remarks_on(
     """Sentences on what was left out, told and bought."""
     if dropped := table.dropped + len(table) - len(recording.task):
         yield (
-            "Further answers of a worker to the same task are left out, as a pair is asked once: "
+            "Further answers of a worker to the same task are left out because a pair is asked "
+            "once: "
             f"{dropped}."
         )
     known = set(table.task_names)

@@ -15,9 +15,10 @@ from askwise.core.frames import told_by_task
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker, as_worker, listed
 from askwise.core.registry import from_label, label_of
-from askwise.data.labels import OF_WORKERS, LabelTable, table_of
+from askwise.data.labels import LabelTable, table_of
+from askwise.data.recorded_workers import OF_WORKERS
 from askwise.figures import Row
-from askwise.lab.replaying.bench import Bench, Grade, Outcomes
+from askwise.lab.replaying.bench import Bench, Grade, KnownOutcomes
 from askwise.lab.replaying.contenders import Contender, contender
 from askwise.lab.replaying.measures import by_field, measures_of
 from askwise.lab.replaying.outcome import EVERYTHING, Everything, Replay, Saving
@@ -189,7 +190,7 @@ def replay(
         majority.append(bench.measured.majority_accuracy())
         for at, each in enumerate(budgets):
             # One by one: a policy in plain Python may take seconds for a campaign.
-            outcomes: Outcomes = {}
+            outcomes: KnownOutcomes = {}
             for place, rival in enumerate(contenders):
                 money = from_micro(each)
                 what = f"{rival.series} at a budget of {money}, run {run + 1} of {runs}"

@@ -191,7 +191,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         if field:
             raise InvalidProblem(f"{field} {why}", field=field)
         if not self.compiles:
-            plain.check_size(self.error, self.solver != "greedy", len(problem.workers))
+            plain.check_size(self.error, self.solver, len(problem.workers))
 
     def check_size(self, options: int, workers: int) -> None:
         """Refuse an exact search that is unlikely to end, before anybody is paid for it."""
@@ -217,7 +217,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
         """Run the kernel, or its source where the error function is Python."""
         if self.compiles:
             return super().choose(problem, state, ledger, draw, available)
-        decide = plain.choose_with(self.error, self.solver != "greedy")
+        decide = plain.choose_with(self.error, self.solver)
         out = new_proposal(ledger.total(c.WORKERS))
         code = decide(ledger.book, state, self.params(), draw, available, out)
         return out if code == c.PROPOSED else IDLE[code]
@@ -272,7 +272,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     def _gap(self, state: State, ledger: Ledger, qualities: Array) -> float | None:
         """By what share the set that exploration came to may cost more than the cheapest."""
         chosen = state.workers[: len(qualities), a.IN_SET] == 1
-        if self.solver != "classes" or not chosen.any():
+        if self.solver != "classes" or not self.compiles or not chosen.any():
             return None
         costs = ledger.book.workers[: len(qualities), c.RANKED_AT].copy()
         return gap_of(Workers(costs, costs, qualities), self._target(self.planned()), chosen)
@@ -343,7 +343,7 @@ class BoundingPolicy(AssuredPolicy, Assures):
         majority = min(1.0, error_probability("majority", votes) + slack)
         if slack >= self.alpha:
             return error, majority, False
-        is_met = meets if self.compiles else plain.solvers(self.error, True)["meets"]
+        is_met = meets if self.compiles else plain.solvers(self.error, self.solver)["meets"]
         everyone = np.ones(len(qualities), np.bool_)
         target = lowered(self._target(float(self.alpha)), slack)
         assured = bool(is_met(target, qualities, everyone))

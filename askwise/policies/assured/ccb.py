@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from askwise.core.allocation import Allocation, TakesBids
 from askwise.core.checks import real
-from askwise.core.errors import InvalidParameter
 from askwise.core.money import LARGEST, MICRO
 from askwise.policies.assured.audited import WatchedPolicy
 from askwise.policies.assured.common import NS, SE, Params, S
@@ -66,50 +65,52 @@ class CcbNs(SoftCcb):
     Parameters
     ----------
     alpha : float
-        The most error that an answer may have, below 1/2.
+        Largest probability of error allowed for an answer; below 1/2.
     error : str
-        How likely a set errs: an error function's name, ``"majority"`` or
-        ``"hoeffding-linear(epsilon=0.2)"``, say.
+        Error function, which gives the probability that a set errs: ``"majority"`` or
+        ``"hoeffding-linear(epsilon=0.2)"``, for example.
     solver : str
-        How the cheapest set is found: ``"exact"``, ``"greedy"``, or ``"auto"``: the paper's
-        greedy algorithm for ``hoeffding-linear``, else exact, but for the best set found where
-        that takes too long (hundreds of weak workers); ``"exact"`` is an error there, before
-        anything is paid where that can be foreseen. ``"classes"`` always ends: the cheapest set
-        if each worker counts with the lowest quality of their class, of which there are a few.
+        How to find the cheapest set: ``"auto"``, ``"exact"``, ``"greedy"`` or ``"classes"``.
+        ``"auto"`` uses the paper's greedy algorithm for ``hoeffding-linear`` and an exact search
+        otherwise; where that takes too long (hundreds of weak workers), it takes the best set
+        found. ``"exact"`` raises an error there, before anything is paid where that can be
+        foreseen. ``"classes"`` always finishes: it divides workers into a few classes and takes the
+        cheapest set if each worker has the lowest quality of their class.
     floor : float
-        No quality is below it: 1/2, or more where more is known. A worker whose record shows
-        otherwise counts by their record.
+        Lower limit of every quality: 1/2, or more if you know more. A worker whose record shows a
+        lower quality counts by their record.
     ahead : int
-        How many tasks may be under way before their truth is known. Close a task whose truth
-        never comes: it then teaches nothing and is not waited for.
+        How many tasks may be under way before their truth is known. If the truth of a task will
+        never come, close the task: nothing is learned from it, and nothing waits for it.
     earlier : list of [worker, right, count], optional
-        How often workers were right in earlier campaigns about like tasks, as
-        ``records_of(campaign)`` of :mod:`askwise.policies.assured.earlier` says. It counts as if
-        it had been learned here; then the first task need not go to everybody.
+        How often workers were right in earlier campaigns with similar tasks, as returned by
+        ``records_of(campaign)`` of :mod:`askwise.policies.assured.earlier`. It counts as if it had
+        been learned here, so the first task need not go to everybody.
     mu : float
-        The probability with which some bound may fail to hold.
+        Probability with which some bound may fail to hold.
     bounds : str
-        ``"anytime"`` holds for all workers and all counts at once with probability 1 - mu, so
-        every answer is as accurate as promised: a guarantee. ``"paper"`` holds for a count fixed
-        beforehand, which the end of exploration is not; ``"ucb1"`` is narrow at first. Neither
-        is one.
+        ``"anytime"`` bounds hold for all workers and all counts at once with probability 1 - mu,
+        which guarantees that every answer is as accurate as promised. The others guarantee nothing:
+        ``"paper"`` bounds hold for a count fixed beforehand, which the end of exploration is not;
+        ``"ucb1"`` bounds are narrow at first.
     truth : str
-        ``"told"``: the truth of each task, as long as it explores. ``"audited"``: only of tasks
-        that chance chooses, and of those always; the others go on without, and their truths, if
-        told, teach nothing. What is assured is then watched: see below.
+        Which truths it needs. ``"told"``: that of each task, as long as it explores. ``"audited"``:
+        only those of tasks drawn at random, but of all of these; the other tasks go on without, and
+        nothing is learned from their truths if you tell them. The assured answers are then watched;
+        see below.
     audits : float, optional
         With ``truth="audited"``, the share of tasks that are audited: 0.1 by default.
     alarm : float, optional
-        With ``truth="audited"``, how likely the watch is to raise an alarm, ever, where all bounds
-        hold, at most: 0.05 by default.
+        With ``truth="audited"``, the largest probability that the watch ever raises an alarm
+        although all bounds hold: 0.05 by default.
     xi : float
         Sets are planned for an error of alpha - xi and checked against alpha (section 6.3), so
         that exploration ends early where some set is close to alpha. Where no set reaches
         alpha - xi, they are planned for alpha.
     miss : float, optional
-        A price for each unit of error beyond alpha, in money. Then cost + miss * max(0, error -
-        alpha) is made small instead of ruling misses out; the set planned with the upper bounds
-        is asked as it is, from the first task on, until bounds put its error within xi or 0.01,
+        Price of each unit of error beyond alpha, in money. The policy then minimizes cost + miss *
+        max(0, error - alpha) instead of ruling misses out: it asks the set planned with the upper
+        bounds as it is, from the first task on, until the bounds put its error within xi or 0.01,
         whichever is more. Where asking nobody is cheapest, nobody is asked.
 
     Assumes workers who err independently and equally often on every task, and that all workers
@@ -165,7 +166,7 @@ class CcbS(SoftCcb, TakesBids):
     alpha, error, solver, floor, ahead, earlier, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     miss : float, optional
-        As in ``ccb-ns``; while it explores everybody is asked.
+        As in ``ccb-ns``, but everybody is asked while it explores.
 
     Assumes what ``ccb-ns`` assumes. With ``hoeffding-linear`` and the greedy solver a lower
     price of one worker can change the set and so prolong exploration for another: then it is
@@ -208,30 +209,38 @@ class CcbS(SoftCcb, TakesBids):
 @policies.register("ccb-se")
 @dataclass(frozen=True)
 class CcbSe(Ccb, TakesBids):
-    """As ``ccb-s``, but permanently drop workers whom the set will surely not need.
+    """Like ``ccb-s``, but permanently drop workers whom the set will surely not need.
 
-    In the order of cost by lower bound, let k be the last worker of the greedy set on the lower
-    bounds. A later worker is dropped if they cost no less than any up to k, and by their upper
-    bound still no less than k by the lower.
+    With the linear form and the greedy solver it is the paper's rule. In the order of cost by lower
+    bound, let k be the last worker of the greedy set on the lower bounds. A later worker is dropped
+    if they cost no less than any up to k, and by their upper bound still no less than k by the
+    lower.
+
+    With every other error function or solver it is ours. Take the set that the solver finds on the
+    lower bounds. A set that is cheaper and contains worker r has at most m members, those it can
+    pay for. If m others cost no more than r and are no less able, their lower bounds against r's
+    upper, one of them can replace r in any such set: r is dropped. So some cheapest set is kept if
+    all bounds hold.
 
     Parameters
     ----------
     alpha, floor, ahead, earlier, mu, bounds, truth, audits, alarm, xi
         As in ``ccb-ns``.
     error : str
-        ``"hoeffding-linear"``, with any epsilon: the rule is proved for this form alone.
+        As in ``ccb-ns``; here ``"hoeffding-linear"`` unless said otherwise, as in the paper.
     solver : str
-        ``"auto"`` or ``"greedy"``.
+        As in ``ccb-ns``.
 
-    Assumes what ``ccb-ns`` assumes, and qualities of at least 1/2 + epsilon. It is not proved,
-    and not true, that asking for less never costs a worker tasks. Nobody is dropped at a task
-    that names who may be asked.
+    Assumes what ``ccb-ns`` assumes, and with ``hoeffding-linear`` qualities of at least
+    1/2 + epsilon. It is not proved, and with the greedy solver not true, that asking for less never
+    costs a worker tasks: who is dropped depends on bids. So no mechanism is accepted that promises
+    it. Nobody is dropped at a task that names who may be asked.
 
-    Not where the exact error of the majority will do: ``ccb-ns`` with it costs far less.
+    Not where prices are known: ``ccb-ns`` explores at a fraction of the cost.
 
     References
     ----------
-    Paper 000, section 6.2.2.
+    Paper 000, section 6.2.2. Elimination for other error functions is its future work (section 7).
 
     Examples
     --------
@@ -244,27 +253,12 @@ class CcbSe(Ccb, TakesBids):
 
     kind: ClassVar[int] = SE
     rule: ClassVar[str] = (
-        "everybody who is not surely superfluous, until the greedy set at the upper bounds of the "
-        "qualities reaches the target at the lower bounds; then always that set"
+        "everybody who is not surely superfluous, until the cheapest set that reaches the target "
+        "at the upper bounds of the qualities does so at the lower bounds; then always that set"
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.is_linear:
-            raise InvalidParameter(
-                f"error is {self.error!r}: policy 'ccb-se' eliminates by the greedy order of "
-                "'hoeffding-linear' only",
-                field="error",
-            )
-        if self.solver in ("exact", "classes"):
-            raise InvalidParameter(
-                f"solver is {self.solver!r}: policy 'ccb-se' eliminates by the greedy order, "
-                "give 'greedy'",
-                field="solver",
-            )
 
     def allocation(self) -> Allocation | None:
         """Adaptive, and not proved to be monotone."""
         if self.audited:
             return None
-        return Allocation("adaptive", False, "greedy", monotone=False)
+        return Allocation("adaptive", False, self.minimiser, monotone=False)

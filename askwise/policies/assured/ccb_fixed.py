@@ -45,11 +45,11 @@ class CcbFixed(BoundingPolicy, SetsCriticalBids):
     alpha, error, solver, floor, ahead, earlier, mu, bounds
         As in ``ccb-ns``.
     rounds : int, optional
-        How many tasks are learned from: 100 by default. With too few the lower bounds don't
-        reach the target: everybody is then asked about every task.
+        Number of tasks to learn from; 100 by default. With too few, the lower bounds don't reach
+        the target, and everybody is asked about every task.
     qualities : list of float
-        Each worker's quality, in the order of the workers, where they are known; then nothing is
-        learned. Empty: they are to be learned.
+        Each worker's quality, in the order of the workers, if you know them; nothing is learned
+        then. Empty: qualities are learned.
 
     Assumes what ``ccb-ns`` assumes; the truth is waited for after the first ``rounds`` tasks
     only.
@@ -100,7 +100,7 @@ class CcbFixed(BoundingPolicy, SetsCriticalBids):
         object.__setattr__(self, "qualities", known)
         if known and self.rounds:
             raise InvalidParameter(
-                f"rounds is {self.rounds}: leave it out, as the qualities are known",
+                f"rounds is {self.rounds}: leave it out, because the qualities are known",
                 field="rounds",
             )
 

@@ -1,18 +1,19 @@
 """Whom to ask: mend what lost somebody, then a set for the next task (Algorithms 1 and 2)."""
 
-import math
-
 import numpy as np
 
 from askwise.core.compiling import heavy_kernel, step
 from askwise.kernels import Array, Draw, uniform
-from askwise.kernels.knapsack.ordering import precedes
+from askwise.kernels.knapsack.ordering import ascending
 from askwise.ledger import Book, Proposal, propose
 from askwise.ledger import columns as c
 from askwise.ledger.queries import can_be_asked, may_answer, money_left
 from askwise.policies.assured import common as a
-from askwise.policies.assured.common import Params, State, bound, goes_to_all
+from askwise.policies.assured.common import Params, State, bound, goes_to_all, optimism
+from askwise.policies.assured.eliminating import drop_dear, drop_surpassed
+from askwise.policies.assured.sets import codes, inputs
 from askwise.policies.assured.sets.kernels import (
+    FEASIBLE,
     INFEASIBLE,
     cheapest_into,
     error_of,
@@ -81,6 +82,8 @@ def mend(book: Book, state: State, params: Params, wanted: Array) -> int:
             for worker in range(size):
                 gone = params.rule == a.SE and state.workers[worker, a.DROPPED] == 1
                 wanted[worker] = allowed[worker] and not gone
+        elif params.rule == a.UCB:
+            pull(state, params, upper, allowed, wanted)
         elif params.miss < 0.0 and is_hopeless(state, params.check):
             copy_into(allowed, wanted)
         elif params.miss < 0.0:
@@ -206,31 +209,27 @@ def begin_at_once(
 
 
 @heavy_kernel
-def drop_dear(costs: Array, lower: Array, upper: Array, chosen: Array, kept: Array) -> None:
-    """Take those out who are surely more expensive than what is enough (6.2.2).
+def pull(state: State, params: Params, upper: Array, allowed: Array, chosen: Array) -> bool:
+    """Add to a set by falling upper bounds, until it is large enough (3.4.1).
 
-    In the order of cost / a-, the set that GA has ``chosen`` on the lower bounds ends with worker
-    k. A later worker goes if their cost / a+ is no less than k's cost / a- and their cost no less
-    than any before.
+    That is ``pulls`` workers or, where no number is given, as many as reach the target at the upper
+    bounds. Ties by index. Returns whether the set is large enough.
     """
-    size = costs.shape[0]
-    ratios = np.empty(size, np.float64)
-    for worker in range(size):
-        gain = 2.0 * lower[worker] - 1.0
-        ratios[worker] = costs[worker] / gain if gain > 0.0 else math.inf
-    last = -1
-    for worker in range(size):
-        if chosen[worker] and (last < 0 or precedes(ratios, last, worker)):
-            last = worker
-    dearest = 0
-    for worker in range(size):
-        if kept[worker] and not precedes(ratios, last, worker):
-            dearest = max(dearest, costs[worker])
-    for worker in range(size):
-        gain = 2.0 * upper[worker] - 1.0
-        best = costs[worker] / gain if gain > 0.0 else math.inf
-        if best >= ratios[last] and costs[worker] >= dearest and precedes(ratios, last, worker):
-            kept[worker] = False
+    index = np.empty(allowed.shape[0], np.float64)
+    optimism(state, params, index)
+    ranked = ascending(-index)
+    count, place = chosen.sum(), 0
+    while True:
+        if params.pulls > 0 and count >= params.pulls:
+            return True
+        if params.pulls == 0 and meets(params.check, upper, chosen):
+            return True
+        while place < ranked.shape[0] and (chosen[ranked[place]] or not allowed[ranked[place]]):
+            place += 1
+        if place == ranked.shape[0]:
+            return bool(params.pulls > 0)
+        chosen[ranked[place]] = True
+        count += 1
 
 
 # Compiling whatever calls the solvers compiles them once more: so it is one kernel.
@@ -263,6 +262,11 @@ def pick(
         if rule == a.S:
             copy_into(allowed, chosen)
         return a.EXPLORE
+    if rule == a.UCB:
+        chosen[:] = False
+        if not pull(state, params, upper, allowed, chosen):
+            return a.UNREACHABLE
+        return a.EXPLOIT if chosen.any() else NOBODY
     kept = allowed.copy()
     if is_hopeless(state, check):
         copy_into(allowed, chosen)
@@ -271,7 +275,7 @@ def pick(
         for worker in range(size):
             kept[worker] = allowed[worker] and state.workers[worker, a.DROPPED] == 0
     hope = lower if rule == a.FIXED else upper
-    status = INFEASIBLE
+    status, target = INFEASIBLE, goal
     # The goal or, if no set reaches that, what must hold; with SE after that with those who were
     # eliminated, should the others no longer be enough.
     for attempt in range(4 if rule == a.SE else 2):
@@ -286,14 +290,19 @@ def pick(
         return a.UNREACHABLE
     assumed = rule in (a.CUCB, a.GREEDY, a.FIXED)
     if assumed or meets(check, lower, chosen):
-        return a.EXPLOIT
+        # Where the options' frequencies alone keep the target, the set is empty.
+        return a.EXPLOIT if chosen.any() else NOBODY
     if rule == a.NS:
         # MINIMAL, lines 10 and 29 to 31.
         extend_into(check, costs, lower, allowed, chosen)
         return a.EXPLORE
-    eliminates = rule == a.SE and for_all
-    if eliminates and cheapest_into(check, costs, lower, kept, chosen) != INFEASIBLE:
-        drop_dear(costs, lower, upper, chosen, kept)
+    if rule == a.SE and for_all:
+        by_ratio = check.code == codes.LINEAR and check.solver == inputs.GREEDY
+        known = cheapest_into(check if by_ratio else target, costs, lower, kept, chosen)
+        if known == FEASIBLE and by_ratio:
+            drop_dear(costs, lower, upper, chosen, kept)
+        elif known == FEASIBLE:
+            drop_surpassed(costs, lower, upper, chosen, kept)
     copy_into(kept, chosen)
     return a.EXPLORE
 

@@ -15,11 +15,10 @@ from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.policies.assured.intervals import lasting_interval
 from askwise.policies.assured.sets import Target
-from askwise.policies.assured.sets.codes import WEIGHTED
 
 PAPER = "000"
 
-NS, S, SE, FIXED, CUCB, GREEDY = range(6)
+NS, S, SE, FIXED, CUCB, GREEDY, UCB = range(7)
 """The rules by which sets are chosen."""
 
 EXPLORE, EXPLOIT, UNREACHABLE, MEND = range(4)
@@ -69,6 +68,7 @@ class Params(NamedTuple):
     ``goal`` is the target that the solver plans for, ``check`` the one that must hold; ``miss``
     is the price of a unit of error beyond it in micro-units, negative where it must hold.
     ``audits`` is the share of tasks whose truth is told, 0 where all are and nothing is watched.
+    ``pulls`` is how many workers a task is put to, 0 where the target says it.
     """
 
     rule: int
@@ -84,6 +84,7 @@ class Params(NamedTuple):
     slack: float = 0.0
     audits: float = 0.0
     alarm: float = 0.0
+    pulls: int = 0
 
 
 class State(NamedTuple):
@@ -173,7 +174,7 @@ def bound_one(
         lower[worker] = max(params.floor, low)
         if params.bounds == BY_MEAN:
             upper[worker] = lower[worker]
-        elif high < params.floor and params.check.code == WEIGHTED:
+        elif high < params.floor and params.check.folded:
             # A weighted vote errs most where a worker is nearest to a coin, so they count as one.
             lower[worker] = 0.5
             upper[worker] = 0.5
@@ -190,6 +191,31 @@ def bound(state: State, params: Params, lower: Array, upper: Array) -> None:
     spread, radius = spread_of(params, workers, t), np.zeros(2)
     for worker in range(workers):
         bound_one(state, params, spread, worker, lower, upper, radius)
+
+
+@heavy_kernel
+def optimism(state: State, params: Params, index: Array) -> None:
+    """Write what UCB ranks workers by: their upper bounds, not cut off at 1.
+
+    Cut off, those of whom little is known would all be equal. Workers without a record come first.
+    """
+    records, workers = state.workers, index.shape[0]
+    spread = spread_of(params, workers, state.tally[BEGUN] + 1)
+    by = 2.0 if params.bounds == BY_PAPER else 1.0
+    for worker in range(workers):
+        count = records[worker, COUNT]
+        if count == 0:
+            index[worker] = math.inf
+        elif params.bounds == ANYTIME:
+            index[worker] = state.intervals[worker, 1]
+        else:
+            index[worker] = records[worker, RIGHT] / count + math.sqrt(spread / (by * count))
+
+
+@step
+def never_settles(params: Params) -> bool:
+    """Whether a set is chosen again for every task, and every truth is learned from."""
+    return params.rule == CUCB or params.rule == GREEDY or params.rule == UCB
 
 
 @step

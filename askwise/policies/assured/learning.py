@@ -7,7 +7,13 @@ from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
 from askwise.ledger.queries import asked_before, can_be_asked, may_answer
 from askwise.policies.assured import common as a
-from askwise.policies.assured.common import Params, State, answers_out, record
+from askwise.policies.assured.common import (
+    Params,
+    State,
+    answers_out,
+    never_settles,
+    record,
+)
 from askwise.policies.assured.watching import judge
 
 
@@ -20,7 +26,7 @@ def teaches(state: State, params: Params, task: int) -> bool:
     """
     if params.audits > 0.0 and state.tasks[task, a.AUDITED] == 0:
         return False
-    if params.rule == a.CUCB or params.rule == a.GREEDY:
+    if never_settles(params):
         return True
     if params.rule == a.FIXED and state.tasks[task, a.NOTE] != a.EXPLORE + 1:
         return False
@@ -37,7 +43,7 @@ def is_waited_for(book: Book, state: State, params: Params, task: int) -> bool:
         return False
     if params.audits > 0.0:
         return bool(state.tasks[task, a.AUDITED] == 1)
-    if params.rule == a.CUCB or params.rule == a.GREEDY:
+    if never_settles(params):
         return True
     return bool(note == a.EXPLORE or (note == a.UNREACHABLE and params.rule != a.FIXED))
 
@@ -144,7 +150,7 @@ def is_intact(book: Book, state: State) -> bool:
 def settle_on(book: Book, state: State, params: Params, task: int, note: int) -> None:
     """End exploration with the set of an exploiting decision, or take it up again."""
     workers, tally, plan = state.workers, state.tally, book.plan
-    if params.rule == a.CUCB or params.rule == a.GREEDY:
+    if never_settles(params):
         return
     # A task that names workers may get a set of its own while the common one stands.
     if note == a.EXPLOIT and is_intact(book, state):

@@ -1,7 +1,6 @@
 """Choosing with an error function that is plain Python: the kernels' source, run over it."""
 
 from functools import cache
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,21 +11,11 @@ from askwise.policies.assured import choosing
 from askwise.policies.assured.sets import Target, kernels, softest_set, solve_cheapest
 from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.sets.enumeration import MOST_WORKERS
-
-
-def over(module: Any, **names: Any) -> dict[str, Any]:
-    """The functions of a module of kernels as plain Python that calls ``names`` instead."""
-    space = {**vars(module), **names}
-    for name, value in vars(module).items():
-        source = getattr(value, "py_func", value)
-        ours = isinstance(source, FunctionType) and source.__module__ == module.__name__
-        if ours and name not in names:
-            space[name] = FunctionType(source.__code__, space, name, source.__defaults__)
-    return space
+from askwise.policies.assured.sets.plainly import over
 
 
 @cache
-def solvers(error: str, exact: bool) -> dict[str, Any]:
+def solvers(error: str, solver: str) -> dict[str, Any]:
     """What choosing calls of ``kernels``, for a registered error function."""
     function = function_of(error)
 
@@ -37,7 +26,6 @@ def solvers(error: str, exact: bool) -> dict[str, Any]:
         target: Target, costs: Array, qualities: Array, allowed: Array, chosen: Array
     ) -> int:
         pool = np.flatnonzero(allowed)
-        solver = "exact" if exact else "greedy"
         found = solve_cheapest(costs[pool], qualities[pool], target.alpha, function, solver)
         chosen[:] = False
         chosen[pool[list(found.indices)] if found.feasible else pool] = True
@@ -58,16 +46,16 @@ def solvers(error: str, exact: bool) -> dict[str, Any]:
 
 
 @cache
-def choose_with(error: str, exact: bool) -> Any:
+def choose_with(error: str, solver: str) -> Any:
     """``choosing.choose`` for a registered error function."""
-    return over(choosing, **solvers(error, exact))["choose"]
+    return over(choosing, **solvers(error, solver))["choose"]
 
 
-def check_size(error: str, exact: bool, workers: int) -> None:
+def check_size(error: str, solver: str, workers: int) -> None:
     """Refuse more workers than all sets of them can be tried."""
-    if exact and workers > MOST_WORKERS:
+    if solver in ("auto", "exact") and workers > MOST_WORKERS:
         raise TooLarge(
-            f"workers are {workers}: with the error function {error!r} of your own all their sets "
-            f"are tried, give at most {MOST_WORKERS} or solver='greedy'",
+            f"workers are {workers}: with error {error!r} all their sets are tried, give at most "
+            f"{MOST_WORKERS}, or solver='classes' or 'greedy'",
             field="workers",
         )

@@ -7,7 +7,7 @@ r**X / (1 - p + r p) over the tasks so far is a martingale of mean 1 if X is 1 w
 and falls on average if that is less likely (a tie is worth less than its mean, as r**X is convex).
 log(1 - p + r p) is concave in p: with the mean of the p in place of each, the product is smaller
 still. So is the mean over several r. It exceeds 1 / level with probability ``level`` at most,
-ever (Ville), and it hangs on three sums only.
+ever (Ville), and it depends on three sums only.
 
 The same with odds ratios below 1 bounds from above how often answers are wrong on the mean,
 however that differs from task to task.
@@ -89,7 +89,14 @@ def lowered(target: Target, slack: float) -> Target:
     alpha = max(target.alpha - slack, min(target.alpha, NEXT_TO_NONE))
     demand = math.log(1.0 / alpha) / target.epsilon
     return Target(
-        target.code, alpha, target.epsilon, target.ties, target.solver, demand, target.work
+        target.code,
+        alpha,
+        target.epsilon,
+        target.ties,
+        target.solver,
+        demand,
+        target.work,
+        target.folded,
     )
 
 
@@ -122,6 +129,7 @@ def widened(state: State, params: Params) -> Params:
         params.slack,
         params.audits,
         params.alarm,
+        params.pulls,
     )
 
 

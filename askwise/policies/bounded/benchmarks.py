@@ -58,7 +58,7 @@ class BudgetLimitedEpsilonFirst(BoundedPolicy, PlansForAll):
     Parameters
     ----------
     epsilon : float
-        Share of the budget for uniform exploration, taken to nine decimals.
+        Share of the budget for uniform exploration, rounded to nine decimals.
 
     Assumes utilities from a fixed distribution per worker; needs a utility after each answer.
 
@@ -233,7 +233,7 @@ class RandomWorker(BoundedPolicy, PlansForAll):
     Parameters
     ----------
     prior : "uniform", "cheap" or "expensive"
-        What the worker is drawn from: all alike, or in proportion to 1 / price or to the price.
+        How the worker is drawn: uniformly, or in proportion to 1 / price or to the price.
 
     Assumes nothing about quality and learns nothing, so it also works on tasks with options.
 

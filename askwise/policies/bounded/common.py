@@ -4,6 +4,7 @@ Paper 003: L. Tran-Thanh, S. Stein, A. Rogers, N. R. Jennings, "Efficient crowds
 unknown experts using bounded multi-armed bandits", Artificial Intelligence 214 (2014).
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -41,6 +42,9 @@ STAGE, STEP, CHOSEN, SAVED = range(4)
 # stage it belongs to, or PHASE for a phase of Successive Rejects.
 ROUNDS, PASSES, EXPLOIT, PHASE = range(4)
 
+
+PATIENCE = 8
+"""Answers seen of a worker for each further unit that an index policy asks for at a time."""
 
 Indices = Iterable[tuple[float | None, dict[str, float]]]
 """For each worker an index and what else to say about them."""
@@ -133,7 +137,7 @@ def share_of(value: float, field: str) -> int:
 
 
 def check_discount(discount: float) -> None:
-    """Refuse a discount that is no factor."""
+    """Refuse a discount that is not a factor."""
     real(discount, "discount", "a factor above 0 and at most 1", least=1e-9, most=1)
 
 
@@ -320,6 +324,39 @@ def best_worker(book: Book, beliefs: Array, by_total: bool) -> int:
             if promise > highest:
                 best, highest = worker, promise
     return best
+
+
+@kernel
+def propose_densest(
+    book: Book,
+    beliefs: Array,
+    densities: Array,
+    least: float,
+    available: Array,
+    patience: int,
+    odds: float,
+    out: Proposal,
+) -> bool:
+    """Propose the densest who can be asked, if somebody has at least ``least``; ties by index.
+
+    One unit, and one more for every ``patience`` answers that were seen of them (0: never more).
+    """
+    money = money_left(book.totals)
+    best, highest = -1, -math.inf
+    for worker in range(book.totals[c.WORKERS]):
+        density = densities[worker]
+        if (
+            available[worker] == 1
+            and density >= least
+            and density > highest
+            and room(book, worker, money) > 0
+        ):
+            best, highest = worker, density
+    if best < 0:
+        return False
+    units = max(1, int(beliefs[best, COUNT]) // patience) if patience > 0 else 1
+    propose(out, -1, best, min(units, room(book, best, money)), odds)
+    return True
 
 
 @kernel

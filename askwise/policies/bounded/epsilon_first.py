@@ -135,9 +135,9 @@ class BoundedEpsilonFirst(BoundedPolicy, PlansForAll):
     Parameters
     ----------
     epsilon : float or "auto"
-        Share of the budget for exploration, taken to nine decimals. ``auto`` uses Eq. (18)
-        with its inputs estimated as the run goes; on realistic budgets the equation gives
-        more than one and the share is then the whole budget (see the reproduction page).
+        Share of the budget for exploration, rounded to nine decimals. ``auto`` uses Eq. (18) with
+        its inputs estimated during the run; with realistic budgets the equation gives more than
+        one, and the share is then the whole budget (see the reproduction page).
     exploration : "uniform", "successive-rejects", "hoeffding-races" or "bernstein-races"
         How to explore (sections 4.1, 5.2, 6.4; Bernstein races are named in section 2).
     by : "mean" or "density"
@@ -145,9 +145,9 @@ class BoundedEpsilonFirst(BoundedPolicy, PlansForAll):
     carry : bool
         Whether money that exploration could not use goes into exploitation.
     beta : float
-        How often a bound of the two races by confidence may fail (.05 in the paper).
+        Probability that a bound of the Hoeffding or Bernstein races fails (.05 in the paper).
     confidence : float
-        The probability beta with which Theorem 1 holds, in Eq. (18) for ``auto``.
+        With ``auto``: the probability beta with which Theorem 1 holds, in Eq. (18).
 
     Assumes utilities from a fixed distribution per worker; needs a utility after each answer.
 

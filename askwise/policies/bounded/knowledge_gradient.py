@@ -12,6 +12,7 @@ from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common
 from askwise.policies.bounded.common import (
     COUNT,
+    PATIENCE,
     Indices,
     ScreeningParams,
     ScreeningPolicy,
@@ -97,21 +98,15 @@ def choose(
         units, rate = best_look(plan, worker, price, variances[worker], noises[worker], most)
         if rate > best_rate:
             best, best_units, best_rate = worker, units, rate
-    out.head[1] = LOOK
-    if best < 0:
-        # No look is worth anything: the densest of the plan.
-        out.head[1] = PLAN
-        for worker in order:
-            if densities[worker] < 0.0:
-                break
-            if available[worker] == 1 and rooms[worker] > 0:
-                best = worker
-                best_units = max(1, int(beliefs[worker, COUNT]) // 8)
-                break
-    if best < 0:
-        return common.at_end(book, available)
-    propose(out, -1, best, min(best_units, rooms[best]), 1.0)
-    return c.PROPOSED
+    if best >= 0:
+        out.head[1] = LOOK
+        propose(out, -1, best, min(best_units, rooms[best]), 1.0)
+        return c.PROPOSED
+    # No look is worth anything: the densest of the plan.
+    out.head[1] = PLAN
+    if common.propose_densest(book, beliefs, densities, 0.0, available, PATIENCE, 1.0, out):
+        return c.PROPOSED
+    return common.at_end(book, available)
 
 
 @kernel
@@ -258,9 +253,11 @@ class KnowledgeGradient(ScreeningPolicy):
     Parameters
     ----------
     screen : float
-        The most of the budget that trying workers out (one unit each, cheapest up) may cost.
+        Largest share of the budget that trying workers out (one unit each, the cheapest first) may
+        cost.
     discount : float
-        Factor on all earlier answers at each new one; below 1 for workers whose quality drifts.
+        Factor by which each new answer reduces the weight of all earlier ones; below 1 for workers
+        whose quality drifts.
 
     Assumes utilities about a worker's own mean with noise of a similar size. A
     ``Worker(rating=, rating_weight=)`` is used as prior. Needs a utility after each answer.

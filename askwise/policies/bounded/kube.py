@@ -179,7 +179,7 @@ class BoundedKube(_Kube):
     bonus : float
         Factor of the confidence term (1 in the paper; .1 to .25 earns more in practice).
     raw_bonus : bool
-        Take the confidence term in the utility's own unit instead of in units of its range.
+        Whether the confidence term is in units of the utility instead of units of its range.
 
     Assumes utilities from a fixed distribution per worker; needs a utility after each answer.
 
@@ -218,7 +218,7 @@ class SimplifiedBoundedKube(_Kube):
     bonus : float
         Factor of the confidence term (1 in the paper; .1 to .25 earns more in practice).
     raw_bonus : bool
-        Take the confidence term in the utility's own unit instead of in units of its range.
+        Whether the confidence term is in units of the utility instead of units of its range.
 
     Assumes utilities from a fixed distribution per worker; needs a utility after each answer.
 

@@ -48,9 +48,9 @@ def unit_of(book: Book, worker: int, by_price: int, lowest: int) -> float:
 
 
 @step
-def seen(book: Book, beliefs: Array, worker: int, unit: float) -> tuple[float, float]:
-    """Answers of a worker and their sum above zero, a prior rating counted as this many answers."""
-    weight = book.ratings[worker, c.WEIGHT]
+def seen(book: Book, beliefs: Array, worker: int, unit: float, trust: float) -> tuple[float, float]:
+    """Answers of a worker and their sum above zero; a rating counts as answers, so far trusted."""
+    weight = trust * book.ratings[worker, c.WEIGHT]
     count = beliefs[worker, COUNT] + weight
     total = beliefs[worker, SUM] + weight * book.ratings[worker, c.RATING]
     return count, (total - count * book.scale[c.ZERO]) / unit
@@ -98,7 +98,7 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
             weight = min(count - 1.0, 10.0)
             within += weight * squares_about_mean(beliefs, worker, unit) / (count - 1.0)
             freedom += weight
-        count, own = seen(book, beliefs, worker, unit)
+        count, own = seen(book, beliefs, worker, unit, 1.0)
         if count > 0.0:
             n += 1.0
             total += own / count
@@ -111,7 +111,7 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
     noise = (within + 2.0 * square / 3.0) / (freedom + 2.0)
     between = 0.0
     for worker in range(book.totals[c.WORKERS]):
-        count, own = seen(book, beliefs, worker, unit_of(book, worker, by_price, lowest))
+        count, own = seen(book, beliefs, worker, unit_of(book, worker, by_price, lowest), 1.0)
         if count > 0.0:
             between += (own / count - middle) * (own / count - middle)
     relative = (between - noise * inverse) / n / square if n > 0.0 else 0.0
@@ -137,7 +137,7 @@ def posterior(book: Book, beliefs: Array, pool: Pool, worker: int) -> tuple[floa
     if count > 1.0:
         own = squares_about_mean(beliefs, worker, unit)
         noise = (own + 4.0 * pool.noise) / (count + 3.0)
-    count, total = seen(book, beliefs, worker, unit)
+    count, total = seen(book, beliefs, worker, unit, 1.0)
     precision = 1.0 / pool.spread + count / noise
     level = (pool.mean / pool.spread + total / noise) / precision
     return level * unit, unit * unit / precision, noise * unit * unit

@@ -10,7 +10,7 @@ from askwise.core.checks import whole
 from askwise.core.draws import beta
 from askwise.core.money import MICRO
 from askwise.kernels import Array, Draw, kernel
-from askwise.ledger import Book, Ledger, Proposal, money_left, propose, room
+from askwise.ledger import Book, Ledger, Proposal
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common
@@ -56,23 +56,18 @@ def choose(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
     """Sample everyone, ask the densest who can be asked."""
-    money = money_left(book.totals)
-    best = -1
-    best_density = -math.inf
+    densities = out.real[0]
     for worker in range(book.totals[c.WORKERS]):
-        if surely_below_zero(book, state, worker):
-            continue
-        if available[worker] == 1 and room(book, worker, money) > 0:
-            density = sampled_density(book, state, draw, worker)
-            if density > best_density:
-                best, best_density = worker, density
-    if best < 0:
-        return common.at_end(book, available)
-    units = 1
-    if params.patience > 0:
-        units = max(1, int(state.beliefs[best, COUNT]) // params.patience)
-    propose(out, -1, best, min(units, room(book, best, money)), np.nan)
-    return c.PROPOSED
+        densities[worker] = -math.inf
+        if available[worker] == 1 and not surely_below_zero(book, state, worker):
+            densities[worker] = sampled_density(book, state, draw, worker)
+    # A draw may be below zero; only those who surely are have none.
+    least = -math.inf
+    if common.propose_densest(
+        book, state.beliefs, densities, least, available, params.patience, np.nan, out
+    ):
+        return c.PROPOSED
+    return common.at_end(book, available)
 
 
 @policies.register("thompson-knapsack")
@@ -87,10 +82,11 @@ class ThompsonKnapsack(BoundedPolicy):
     Parameters
     ----------
     discount : float
-        Factor on all earlier answers at each new one; below 1 for workers whose quality
-        drifts (.99 forgets in about a hundred answers).
+        Factor by which each new answer reduces the weight of all earlier ones; below 1 for workers
+        whose quality drifts (.99 forgets in about a hundred answers).
     patience : int
-        One more unit per decision for every this-many answers seen; 0 decides after every unit.
+        After n answers a decision covers n // patience units, at least one; 0 decides after every
+        unit.
 
     Assumes independent utilities per worker. A ``Worker(rating=, rating_weight=)`` is used as
     prior. Needs a utility after each answer; several may be out at once.
@@ -116,7 +112,7 @@ class ThompsonKnapsack(BoundedPolicy):
     """
 
     discount: float = 1.0
-    patience: int = 8
+    patience: int = common.PATIENCE
     needs_budget: ClassVar[bool] = False
     paper: ClassVar[str] = "beyond 003"
     notes: ClassVar[tuple[str, ...]] = ("best sample per price",)

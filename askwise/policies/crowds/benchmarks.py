@@ -97,12 +97,13 @@ class BestCrowd(Omniscient):
     Parameters
     ----------
     truth : list of distributions
-        Of each crowd, in the order of the workers, over the options; the right one is on top.
+        Each crowd's distribution over the options, in the order of the workers; the right option is
+        the most probable one.
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes that the truth is known: a benchmark for the lab, refused without it.
 
@@ -142,12 +143,13 @@ class BestMixture(Omniscient, LimitsSize):
     Parameters
     ----------
     truth : list of distributions
-        Of each crowd, in the order of the workers, over the options; the right one is on top.
+        Each crowd's distribution over the options, in the order of the workers; the right option is
+        the most probable one.
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes that the truth is known: a benchmark for the lab, refused without it. Mixtures of up
     to three crowds are searched, which is exact for up to four options; 300,000 are the limit.

@@ -316,11 +316,11 @@ class SurveyPolicy(KernelPolicy, Explains, AsksCrowds, Cautions):
     Parameters
     ----------
     open_at_once : int, optional
-        The most questions under way that wait for no answer. 1 finishes one question after the
-        other, so that money which does not do for all answers some; without it all open
-        questions are asked about in turn.
+        Maximum number of questions under way, not counting those that wait for an answer. 1
+        finishes one question after the other, so that some are answered if the money is not enough
+        for all. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
     """
 
     open_at_once: int | None = field(default=None, kw_only=True, metadata=LATER)
@@ -363,11 +363,11 @@ class LearningPolicy(SurveyPolicy):
     Parameters
     ----------
     discount : float
-        Factor on all earlier answers to a question at each new one; below 1 for crowds that
-        drift.
+        Factor by which each new answer to a question reduces the weight of the earlier ones; below
+        1 for crowds that drift.
     prior : float
-        The most answers that a crowd's record on questions closed before is worth; 0: each
-        question is a survey of its own.
+        Maximum number of answers that a crowd's record on closed questions counts for; 0: each
+        question is a separate survey.
     """
 
     discount: float = 1.0

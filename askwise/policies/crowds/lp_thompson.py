@@ -73,14 +73,16 @@ class LpThompson(SamplingPolicy):
     Parameters
     ----------
     discount : float
-        Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
+        Factor by which each new answer to a question reduces the weight of the earlier ones; below
+        1 for crowds that drift.
     prior : float
-        The most answers that a crowd's record on closed questions is worth; 0: none.
+        Maximum number of answers that a crowd's record on closed questions counts for; 0 ignores
+        the record.
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes that all crowds have the same right option. Goes with rules that see all answers as
     one source or join the crowds' evidence (``gap``, ``posterior``, ``joint-glr``). Mixtures of

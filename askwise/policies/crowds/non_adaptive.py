@@ -97,13 +97,13 @@ class NonAdaptive(DrawingPolicy):
     Parameters
     ----------
     shares : mapping of crowd to weight, optional
-        How often each crowd is drawn, relative to the others; crowds not named (or that join
-        later) are drawn only when no other can be asked. Without it all are drawn equally often.
+        How often each crowd is drawn, relative to the others; a crowd that is not named (or joins
+        later) is drawn only when no other can be asked. By default all are drawn equally often.
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes nothing about quality and learns nothing.
 
@@ -159,7 +159,7 @@ class NonAdaptive(DrawingPolicy):
         for crowd in self.shares or ():
             if crowd not in known:
                 raise UnknownName(
-                    f"shares names {crowd!r}, which is no worker: {nearest(crowd, known)}",
+                    f"shares names {crowd!r}, which is not a worker: {nearest(crowd, known)}",
                     field="shares",
                     reason="unknown_worker",
                 )
@@ -195,10 +195,10 @@ class RandRr(SurveyPolicy):
     Parameters
     ----------
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes nothing about quality and learns nothing.
 
@@ -246,10 +246,10 @@ class RoundRobin(SurveyPolicy):
     Parameters
     ----------
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes nothing about quality and learns nothing.
 

@@ -91,16 +91,17 @@ class ExploreExploitRollback(SurveyPolicy):
     quality : float
         C_qty of the stopping rule that the campaign uses.
     low : float
-        Share of it for the low-confidence rule.
+        Share of ``quality`` for the low-confidence rule.
     alpha : float, optional
-        How long to exploit, in explorations; 1 / ``low`` by default (the paper's conjecture).
+        How long to exploit, as a multiple of how long exploring took; 1 / ``low`` by default (the
+        paper's conjecture).
     smooth : bool
         Whether the low-confidence rule rounds at random, as ``gap`` does.
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes a ``composite`` rule of ``gap`` with the same quality.
 

@@ -98,18 +98,20 @@ class VirtUcb(LearningPolicy):
     schedule : "constant" or "log"
         ``log`` multiplies C by sqrt(8 log t), as in the analysis (Theorem 4).
     power : float
-        Of the virtual reward f(x) = x^-power of the cost x = c / gap^2, which may be any decreasing
-        function. The paper's is 1/2; above it a crowd's confidence term weighs more beside its
-        estimate, and a price more beside a gap that is little known.
+        Exponent of the virtual reward f(x) = x^-power of the cost x = c / gap^2, which may be any
+        decreasing function. The paper has 1/2; with a larger one, a crowd's confidence term weighs
+        more against its estimate, and a price more against a gap that is little known.
     discount : float
-        Factor on earlier answers to a question at each new one; below 1 for crowds that drift.
+        Factor by which each new answer to a question reduces the weight of the earlier ones; below
+        1 for crowds that drift.
     prior : float
-        The most answers that a crowd's record on closed questions is worth; 0: none.
+        Maximum number of answers that a crowd's record on closed questions counts for; 0 ignores
+        the record.
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes that all crowds have the same right option. Deterministic given the answers. A crowd
     that costs nothing is ranked at ``free_price``, so that it is not asked for ever; beside it a

@@ -181,10 +181,10 @@ class VirtUniform(GridPolicy):
     Parameters
     ----------
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes that all crowds have the same right option. Goes with ``gap`` (rule (3): all answers
     as one source).
@@ -233,10 +233,10 @@ class VirtZooming(GridPolicy):
     Parameters
     ----------
     open_at_once : int, optional
-        The most questions under way that wait for no answer: 1 finishes one after the other. All
-        open questions in turn without it.
+        Maximum number of questions under way, not counting those that wait for an answer; 1
+        finishes one question after the other. By default all open questions take turns.
     free_price : float
-        What a crowd that costs nothing is ranked at, as a share of the cheapest price above 0.
+        Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
     Assumes that all crowds have the same right option. Goes with ``gap`` (rule (3): all answers
     as one source).

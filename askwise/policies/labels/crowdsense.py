@@ -187,7 +187,7 @@ def judge(book: Book, state: State, params: Params, task: int, worker: int, opti
 @policies.register("crowdsense")
 @dataclass(frozen=True)
 class CrowdSense(InTurnPolicy, LabelsItself):
-    """Take tasks in order; ask two good workers and a random one, then more while it is close.
+    """Take tasks in order; ask two good workers and a random one, then more while votes are close.
 
     Quality is Q_j = (a_j + K) / (c_j + 2K): a_j of their c_j answers agreed with the weighted vote
     when the task was done. After the first three the best of those left is asked while
@@ -203,10 +203,10 @@ class CrowdSense(InTurnPolicy, LabelsItself):
         The paper's K.
 
     Assumes that a worker is equally good on all tasks. What it spends is not known beforehand: it
-    ends when all tasks are done, or when the money is; then the first three are cut, each to those
-    whom what is left is enough for. Each task waits for its answers, as the next is asked by what
-    they teach: with answers that take long, few are out at a time. Answers after that still count
-    for the worker, not for the task.
+    ends when all tasks are done, or when the money is; then of the first three only those are asked
+    whom the rest of the money can pay. Each task waits for its answers, because they decide who is
+    asked next: if answers take long, few are pending at a time. Later answers still count for the
+    worker, not for the task.
 
     Not for a fixed budget: it spends in order, and later tasks may get nothing.
 

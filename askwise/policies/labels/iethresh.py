@@ -160,8 +160,8 @@ class IEThresh(InTurnPolicy):
 
     Assumes that a worker is equally good on all tasks. What it spends is not known beforehand: it
     ends when all tasks are done, or when the money is; then a batch is cut, the highest bounds
-    first, and workers who cost more than what is left are passed over. Each task waits for its
-    answers, as the next batch is chosen by what they teach. A tie rewards nobody.
+    first, and workers who cost more than what is left are skipped. Each task waits for its answers,
+    because they decide the next batch. A tie rewards nobody.
 
     Not for a fixed budget, nor where workers are good at some tasks only: there it was worse than
     random pairs.

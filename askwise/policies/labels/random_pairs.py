@@ -89,8 +89,8 @@ class RandomPairs(LabelPolicy, TakesPilot):
     Assumes nothing and learns nothing; with the majority vote at the end it is the naive baseline
     of the paper. The answers are left to the aggregation.
 
-    Not for saving money: its answers can be used to judge other policies offline, as every pair
-    has a known probability.
+    Not for saving money: its answers can be used to judge other policies offline, because every
+    pair has a known probability.
 
     A decision costs O(workers), plus O(tasks) for a worker who has few of many tasks left.
 

@@ -1,15 +1,18 @@
 """B-KUBE for labelling: one task at a time, workers drawn from the plan by upper bounds."""
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from askwise.core.checks import flag, real
+from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
 from askwise.core.problem import Problem
 from askwise.core.records import by_reference
+from askwise.core.registry import LATER
 from askwise.kernels import Array, Draw, Fact, kernel, step
 from askwise.kernels.knapsack import fill_by_density
 from askwise.ledger import Book, Ledger, Proposal, propose
@@ -20,24 +23,40 @@ from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.bounded.kube import draw_from_plan
 from askwise.policies.capabilities import NeedsStopping, Score, TakesPilot
 from askwise.policies.crowds.common import may_ask
-from askwise.policies.limited.common import AGREED, COUNT, WORTH, LimitedPolicy, learn
+from askwise.policies.limited import skills as skillset
+from askwise.policies.limited.common import (
+    AGREED,
+    COUNT,
+    WORTH,
+    LimitedPolicy,
+    learn,
+    was_right,
+)
 
 
 @by_reference
 class State(NamedTuple):
-    """Records by context and worker, tables of f_k, and where to look for the task in hand."""
+    """Records by context and worker, tables of f_k, and where to look for the task in hand; of
+    skills, what each worker's answers say and what each context needs.
+    """
 
     beliefs: Array
     given: Array
     place: Array
+    moments: Array
+    sums: Array
+    needs: Array
 
 
 class Params(NamedTuple):
-    """Factor of the confidence term, the inference function, whether contexts are told apart."""
+    """Factor of the confidence term, the inference function, whether contexts are told apart, and
+    how much skills are pooled; 0 where there are none.
+    """
 
     bonus: float
     inference: int
     by_context: int
+    pooling: float
 
 
 @step
@@ -156,7 +175,17 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
     context = 0
     if params.by_context == 1 and fact.task >= 0:
         context = book.tasks[fact.task, c.CONTEXT]
-    learn(book, state.beliefs[context], state.given, params.inference, fact, draw)
+    beliefs, given, inference = state.beliefs, state.given, params.inference
+    if params.pooling == 0.0:
+        learn(book, beliefs[context], given, inference, fact, draw)
+    elif fact.kind == k.ANSWER:
+        moments, sums, needs, totals = state.moments, state.sums, state.needs, book.totals
+        right = was_right(book, beliefs[context], given, inference, fact, draw)
+        skillset.add_answer(moments, sums, needs, fact.worker, context, right)
+        skillset.rate(
+            beliefs, given, moments, sums, needs, fact.worker,
+            totals[c.CONTEXTS], params.pooling, inference, totals[c.OPTIONS],
+        )  # fmt: skip
     move_on(book, state.place, fact.kind, fact.task, fact.worker)
 
 
@@ -176,27 +205,37 @@ class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
     ----------
     inference : "majority", "weighted-majority", "map" or a table
         How answers are weighed: f(l, l') is what the answer l' contributes to the label l. All
-        alike; by the worker's lead over chance; by their log-odds; or as a table says (a row for
-        each label l, numbers from 0 to 1). For a table a worker override ``inference_of``.
+        count the same; by the worker's lead over chance; by the worker's log-odds; or as a table
+        says (a row for each label l, numbers from 0 to 1). For one table per worker override
+        ``inference_of``.
     label_prior : sequence of float, optional
-        With ``map``: how likely each label is beforehand, in the order of the options; equally
-        without it.
+        With ``map``: the prior probability of each label, in the order of the options; equal by
+        default.
     bonus : float
         Factor of the confidence term (1 in the paper; .25 erred less in every cell of
         ``limited-labels``).
     by_context : bool
         Learn each worker's accuracy in every context separately; tasks without a context share
-        one. Everyone is then tried once in each, and a plan takes the money left as if it all
-        went into the context of the task in hand.
+        one. Everyone is then tried once in each, and a plan treats the money left as if all of it
+        went into the context of the current task.
+    skills : mapping of context to skills, optional
+        Learn each worker's accuracy in skills, of which tasks need one or several by their context:
+        ``{"letters": ["french", "law"], "menus": "french"}``, or a mapping of skills to weights.
+        A task's accuracy is the weighted mean of its skills'. Tasks of other contexts go by the
+        worker's overall accuracy. Everyone is tried once, in whichever context.
+    pooling : float
+        With ``skills``: how many answers a worker's overall accuracy counts for in each skill. 9
+        fits accuracies that are anything from chance to one, whatever they are in other skills;
+        more fits skills that go together.
 
     Assumes answers that are right with a fixed probability per worker (and context), errors
     spread evenly over the wrong labels, and a vote that is right more often than not: a worker
-    who agrees with a wrong majority is taken for a good one. Needs options, prices above 0 and a
+    who agrees with a wrong majority is considered a good one. Needs options, prices above 0 and a
     budget. Needs a stopping rule to get beyond the first tasks (``gap`` in the paper); the paper
     asks a worker about the same task again (``repeat``), which people seldom stand for.
 
-    Of the paper's outlook on skills (section 7) this is the case of one skill a task. Weights
-    over several skills, and values that are vectors, are left out.
+    The paper's outlook (section 7) makes a worker's value a vector over skills: that is ``skills``.
+    ``by_context`` is the case of one skill per task with nothing in common between them.
 
     Not for budgets of a few answers per worker: it explores for long. Not where spammers are many
     and cheap.
@@ -227,7 +266,14 @@ class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
 
     bonus: float = 1.0
     by_context: bool = False
-    axes: ClassVar[Axes] = {"worker": "given", "context worker": "beliefs"}
+    skills: Mapping[str, Any] | None = field(default=None, kw_only=True, metadata=LATER)
+    pooling: float = field(default=skillset.POOLING, kw_only=True, metadata=LATER)
+    axes: ClassVar[Axes] = {
+        "worker": "given moments sums",
+        "context worker": "beliefs",
+        "context": "needs",
+    }
+    version: ClassVar[int] = 2
     notes: ClassVar[tuple[str, ...]] = ("first try", "draw from the plan")
     rule: ClassVar[str] = (
         "task by task, each worker once; then plan the rest of the budget by upper bounds on "
@@ -239,23 +285,59 @@ class BKube(LimitedPolicy, NeedsStopping, TakesPilot):
         super().__post_init__()
         real(self.bonus, "bonus", "a factor of 0 or more", least=0)
         flag(self.by_context, "by_context")
+        real(self.pooling, "pooling", "a number from 0.01 to a million", least=0.01, most=1e6)
+        if self.skills is not None:
+            object.__setattr__(self, "skills", skillset.read_skills(self.skills))
+            if self.by_context:
+                raise InvalidParameter(
+                    "by_context is true and skills are given: leave one of the two out",
+                    field="by_context",
+                )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.bonus, self.by_context, self.pooling))
+
+    @property
+    def _told_apart(self) -> bool:
+        """Whether a worker's record depends on a task's context."""
+        return self.by_context or self.skills is not None
 
     def params(self) -> Params:
         """As plain numbers."""
-        return Params(float(self.bonus), self.code, int(self.by_context))
+        pooling = 0.0 if self.skills is None else float(self.pooling)
+        return Params(float(self.bonus), self.code, int(self._told_apart), pooling)
 
     def start(self, problem: Problem, ledger: Ledger) -> State:
         """Nobody known, the first task in hand."""
         book = ledger.book
-        return State(
+        size = 0 if self.skills is None else 1 + len(skillset.skill_names(self.skills))
+        state = State(
             np.zeros((len(book.contexts), len(book.workers), 3)),
             self.tables(problem, ledger),
             np.zeros(1, np.int64),
+            np.zeros((len(book.workers), size, size)),
+            np.zeros((len(book.workers), size)),
+            np.zeros((len(book.contexts), size)),
         )
+        if self.skills is not None:
+            skillset.fill_needs(self.skills, ledger.contexts, state.needs)
+        return state
+
+    def absorb(self, problem: Problem, state: Any, ledger: Ledger, fact: Fact, draw: Draw) -> None:
+        """Run the absorbing kernel; a context that comes with new tasks needs skills, too."""
+        if fact.kind == k.ADDED and self.skills is not None:
+            skillset.fill_needs(self.skills, ledger.contexts, state.needs)
+            for worker in np.flatnonzero(state.moments[:, 0, 0] > 0.0).tolist():
+                skillset.rate(
+                    *(state.beliefs, state.given, state.moments, state.sums, state.needs),
+                    *(worker, ledger.total(c.CONTEXTS), self.params().pooling),
+                    *(self.code, ledger.total(c.OPTIONS)),
+                )
+        super().absorb(problem, state, ledger, fact, draw)
 
     def record(self, state: State, ledger: Ledger, task: int) -> Array:
         """What is known of the workers in a task's context."""
-        context = int(ledger.book.tasks[task, c.CONTEXT]) if self.by_context else 0
+        context = int(ledger.book.tasks[task, c.CONTEXT]) if self._told_apart else 0
         return state.beliefs[context]
 
     def scores(

@@ -159,19 +159,28 @@ def decision(
 
 
 @step
-def learn(book: Book, record: Array, given: Array, inference: int, fact: Fact, draw: Draw) -> None:
+def was_right(
+    book: Book, record: Array, given: Array, inference: int, fact: Fact, draw: Draw
+) -> bool:
     """Section 5: after an answer, its worker was right if it is what (10) now says.
 
     The answer itself is among those that (10) goes by. Where the truth was told, that counts.
     """
-    if fact.kind != k.ANSWER:
-        return
-    worker = fact.worker
     voted = book.tasks[fact.task, c.TRUTH]
     if voted < 0:
         voted = decision(book, record, given, inference, fact.task, draw, 0)
+    return int(fact.value) == voted
+
+
+@step
+def learn(book: Book, record: Array, given: Array, inference: int, fact: Fact, draw: Draw) -> None:
+    """Count an answer, and whether it was right, in its worker's record."""
+    if fact.kind != k.ANSWER:
+        return
+    worker = fact.worker
+    right = was_right(book, record, given, inference, fact, draw)
     record[worker, COUNT] += 1.0
-    if int(fact.value) == voted:
+    if right:
         record[worker, AGREED] += 1.0
     # A negative estimate counts as zero in every plan.
     value = max(0.0, value_of(record, given, worker, inference, book.totals[c.OPTIONS]))

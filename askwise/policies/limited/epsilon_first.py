@@ -184,16 +184,17 @@ class LabelBoundedEpsilonFirst(_EpsilonFirst):
     Parameters
     ----------
     epsilon : float
-        Share of the budget for exploration, taken to nine decimals.
+        Share of the budget for exploration, rounded to nine decimals.
     inference : "majority", "weighted-majority", "map" or a table
         How answers are weighed; see ``b-kube``.
     label_prior : sequence of float, optional
-        With ``map``: how likely each label is beforehand, in the order of the options; equally
-        without it.
+        With ``map``: the prior probability of each label, in the order of the options; equal by
+        default.
     exploitation : "knapsack" or "single"
         Whether the rest is planned over all workers, or goes to one.
     pick : "density" or "total"
-        With ``single``: the best value per price, or the largest total within limit and money.
+        With ``single``, which worker: the one with the best value per price, or with the largest
+        total within limit and money.
 
     Assumes answers that are right with a fixed probability per worker, and a vote that is right
     more often than not. Needs options, prices above 0 and a budget; works without a stopping
@@ -247,17 +248,17 @@ class LabelEpsilonFirst(LabelBoundedEpsilonFirst):
     Parameters
     ----------
     epsilon : float
-        Share of the budget for exploration, taken to nine decimals.
+        Share of the budget for exploration, rounded to nine decimals.
     inference : "majority", "weighted-majority", "map" or a table
         How answers are weighed; see ``b-kube``.
     label_prior : sequence of float, optional
-        With ``map``: how likely each label is beforehand, in the order of the options; equally
-        without it.
+        With ``map``: the prior probability of each label, in the order of the options; equal by
+        default.
     exploitation : "single" or "knapsack"
         Whether the rest goes to one worker, or is planned over all.
     pick : "density" or "total"
-        The one worker is best by value per price (001), or by their total within limit and money
-        (003).
+        Which worker: the one with the best value per price (001), or with the largest total within
+        limit and money (003).
 
     Assumes what ``label-bounded-epsilon-first`` assumes.
 
@@ -305,12 +306,13 @@ class LabelTrialsourcing(_EpsilonFirst):
     inference : "majority", "weighted-majority", "map" or a table
         How answers are weighed; see ``b-kube``.
     label_prior : sequence of float, optional
-        With ``map``: how likely each label is beforehand, in the order of the options; equally
-        without it.
+        With ``map``: the prior probability of each label, in the order of the options; equal by
+        default.
     exploitation : "knapsack" or "single"
         Whether the rest is planned over all workers (001), or goes to one (003).
     pick : "density" or "total"
-        With ``single``: the best value per price, or the largest total within limit and money.
+        With ``single``, which worker: the one with the best value per price, or with the largest
+        total within limit and money.
 
     Assumes that one label tells a worker's accuracy, which is 0 or 1 after it. Needs options,
     prices above 0 and a budget.

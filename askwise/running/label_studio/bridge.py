@@ -12,7 +12,7 @@ from askwise.core.choices import Done
 from askwise.core.errors import AskwiseError, Conflict, InvalidParameter
 from askwise.running.claims import RENEWAL, RunClaim
 from askwise.running.label_studio.counts import SyncCounts
-from askwise.running.label_studio.receiver import ACTIONS, Bell, Receiver
+from askwise.running.label_studio.receiver import ACTIONS, ChangeSignal, Receiver
 from askwise.running.label_studio.sync import Synchroniser
 from askwise.running.starting import run
 from askwise.running.writing import MENDABLE
@@ -67,7 +67,7 @@ class LabelStudioBridge:
         self._stay = stay
         self._api = api or LabelStudioApi(settings.url, settings.token())
         self._claim = RunClaim(campaign.store, f"{campaign.name}/{CLAIM}")
-        self._bell = Bell()
+        self._signal = ChangeSignal()
         self._stop = threading.Event()
         self._over = threading.Event()
         """Set when the threads beside the loop are to end."""
@@ -81,10 +81,16 @@ class LabelStudioBridge:
         """What was done so far."""
         return self._sync.counts
 
+    @property
+    def places(self) -> list[str]:
+        """The addresses of the projects in which people answer, once they are known."""
+        base = self._settings.url.rstrip("/")
+        return [f"{base}/projects/{each}" for each in sorted(self._sync.board.projects.values())]
+
     def stop(self) -> None:
         """End after what is under way."""
         self._stop.set()
-        self._bell.wake()
+        self._signal.wake()
 
     def once(self) -> SyncCounts:
         """Look once, and bring both sides in step.
@@ -155,8 +161,8 @@ class LabelStudioBridge:
                     continue
             else:
                 places = None  # whatever was heard, all of it is looked at next time
-            self._bell.wait(max(0.0, due - monotonic()))
-            heard = self._bell.heard()
+            self._signal.wait(max(0.0, due - monotonic()))
+            heard = self._signal.heard()
             places = None if places is None or monotonic() >= due else heard
         if self._broken is not None:
             raise self._broken
@@ -204,7 +210,7 @@ class LabelStudioBridge:
             run(self._campaign, self._judges, wait=True, stop=self._over)
         except AskwiseError as error:
             self._broken = error
-        self._bell.ring(None)
+        self._signal.note(None)
 
     # The webhook.
 
@@ -212,7 +218,7 @@ class LabelStudioBridge:
         hook = self._settings.webhook
         if not isinstance(hook, LabelStudioWebhook):
             return None
-        return Receiver(hook.address(), hook.header, hook.secret(), self._bell)
+        return Receiver(hook.address(), hook.header, hook.secret(), self._signal)
 
     def _hook(self) -> None:
         """Have Label Studio call about projects of which it does not yet."""

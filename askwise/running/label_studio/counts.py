@@ -17,7 +17,7 @@ back; tasks imported, opened for another answer and closed; predictions written;
 
 @dataclass(frozen=True)
 class Untaken:
-    """An annotation that is no answer of the campaign, and why.
+    """An annotation that is not an answer of the campaign, and why.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from typing import Any
 from askwise.campaign import Campaign
 from askwise.core.errors import InvalidParameter
 from askwise.running.label_studio.board import Board, LabelStudioTask
-from askwise.running.label_studio.books import CampaignBooks
+from askwise.running.label_studio.campaign_view import CampaignMoment
 from askwise.running.label_studio.counts import SyncCounts
 from askwise.sources.label_studio import LabelStudioApi, LabelStudioForm
 
@@ -34,13 +34,13 @@ class PredictionWriter:
         self._new: dict[int, list[dict[str, Any]]] = {}
         """Predictions that are not there yet, by project: they are sent together."""
 
-    def write(self, board: Board, books: CampaignBooks) -> None:
+    def write(self, board: Board, moment: CampaignMoment) -> None:
         """Bring the predictions of all tasks up to date."""
         labels, self._new = self._labels(), {}
-        models = {id for id, worker in books.workers.items() if worker.kind == "model"}
+        models = {id for id, worker in moment.workers.items() if worker.kind == "model"}
         for place in board.places.values():
             for judge in sorted(models):
-                said = books.verdicts(place.task).get(judge)
+                said = moment.verdicts(place.task).get(judge)
                 found = [each for each in place.predictions if each["model_version"] == judge]
                 wanted = None if said is None else self._fields(judge, said, None)
                 self._put(place, found, wanted, "verdicts")

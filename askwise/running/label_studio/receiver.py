@@ -1,4 +1,4 @@
-"""The bell: Label Studio calls when something has changed, and what it says is looked up.
+"""Label Studio calls when something has changed, and what it says is looked up.
 
 Nothing is taken from the body but the number of a task, so a call that is forged, repeated or out
 of order makes askwise look, and no more.
@@ -31,36 +31,36 @@ ACTIONS = (
 """What Label Studio is asked to call about."""
 
 
-class Bell:
+class ChangeSignal:
     """What was heard since somebody last looked."""
 
     def __init__(self) -> None:
-        self._rung = threading.Event()
+        self._given = threading.Event()
         self._lock = threading.Lock()
         self._places: set[int] = set()
         self._all = False
 
-    def ring(self, place: int | None) -> None:
+    def note(self, place: int | None) -> None:
         """Note that a task has changed; None: it is unknown which."""
         with self._lock:
             if place is None:
                 self._all = True
             else:
                 self._places.add(place)
-        self._rung.set()
+        self._given.set()
 
     def wake(self) -> None:
         """End a wait, though nothing has changed."""
-        self._rung.set()
+        self._given.set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for a ring; false if none came."""
-        return self._rung.wait(seconds)
+        """Wait for a signal; false if none came."""
+        return self._given.wait(seconds)
 
     def heard(self) -> set[int] | None:
         """The tasks that have changed, once; None: look at all."""
         with self._lock:
-            self._rung.clear()
+            self._given.clear()
             places, self._places = self._places, set()
             everything, self._all = self._all, False
         return None if everything else places
@@ -75,13 +75,15 @@ class Receiver:
         Host and port to listen on; port 0 takes a free one.
     header, secret : str
         The header that a call must have, and what it must say.
-    bell : Bell
-        Rung by every call that has it.
+    signal : ChangeSignal
+        Given by every call that has it.
     """
 
-    def __init__(self, address: tuple[str, int], header: str, secret: str, bell: Bell) -> None:
+    def __init__(
+        self, address: tuple[str, int], header: str, secret: str, signal: ChangeSignal
+    ) -> None:
         try:
-            self._server = ThreadingHTTPServer(address, _handler(header, secret, bell))
+            self._server = ThreadingHTTPServer(address, _handler(header, secret, signal))
         except OSError as error:
             raise InvalidParameter(
                 f"webhook.listen is {address[0]}:{address[1]}, where askwise can't listen: "
@@ -100,7 +102,7 @@ class Receiver:
         self._thread.join()
 
 
-def _handler(header: str, secret: str, bell: Bell) -> type[BaseHTTPRequestHandler]:
+def _handler(header: str, secret: str, signal: ChangeSignal) -> type[BaseHTTPRequestHandler]:
     expected = secret.encode()
 
     class Handler(BaseHTTPRequestHandler):
@@ -118,10 +120,10 @@ def _handler(header: str, secret: str, bell: Bell) -> type[BaseHTTPRequestHandle
                 self._reply(411)
                 return
             if not 0 <= length <= LARGEST:
-                bell.ring(None)
+                signal.note(None)
                 self._reply(413)
                 return
-            bell.ring(place_in(self.rfile.read(length)))
+            signal.note(place_in(self.rfile.read(length)))
             self._reply(204)
 
         def _reply(self, status: int) -> None:

@@ -15,7 +15,14 @@ from askwise.campaign import Campaign
 from askwise.campaign.views import Handed
 from askwise.core.errors import Conflict, InvalidAnswer, InvalidProblem, OverBudget
 from askwise.running.label_studio.board import LabelStudioTask, SubmittedAnnotation
-from askwise.running.label_studio.books import BY, CampaignBooks, Origin, Origins, is_closed, seq_in
+from askwise.running.label_studio.campaign_view import (
+    BY,
+    CampaignMoment,
+    Origin,
+    Origins,
+    is_closed,
+    seq_in,
+)
 from askwise.running.label_studio.counts import SyncCounts, Untaken
 from askwise.sources.label_studio import LabelStudioForm
 
@@ -61,7 +68,9 @@ class Settler:
             for each in place.submissions:
                 worker = None if each.user is None else worker_of.get(each.user)
                 if worker is None:
-                    self._pass_over(each, place.task, None, "stranger", "nobody of the campaign")
+                    self._pass_over(
+                        each, place.task, None, "stranger", "not a worker of the campaign"
+                    )
                     continue
                 other = found.get((place.task, worker))
                 if other is None or _rank(other) < _rank(each):
@@ -69,18 +78,18 @@ class Settler:
         return found
 
     def settle(
-        self, newest: Newest, places: Mapping[int, LabelStudioTask], books: CampaignBooks
+        self, newest: Newest, places: Mapping[int, LabelStudioTask], moment: CampaignMoment
     ) -> bool:
         """Bring the campaign in line with what was submitted; tells whether anything changed."""
         self.origins.catch_up()
         changed = False
-        for (task, worker), each in sorted(newest.items(), key=partial(_turn, books)):
-            if task in books.tasks and worker in books.workers:
-                opened = books.out_of(task)[:1]
-                if self._settle_one(task, worker, each, newest, books):
-                    self._give_back_rest(task, opened, books)
+        for (task, worker), each in sorted(newest.items(), key=partial(_turn, moment)):
+            if task in moment.tasks and worker in moment.workers:
+                opened = moment.out_of(task)[:1]
+                if self._settle_one(task, worker, each, newest, moment):
+                    self._give_back_rest(task, opened, moment)
                     changed = True
-        for (task, worker), handed in list(books.pairs.items()):
+        for (task, worker), handed in list(moment.pairs.items()):
             if handed.state == "answered" and (task, worker) not in newest:
                 changed |= self._withdraw_deleted(handed, places)
         return changed
@@ -91,21 +100,21 @@ class Settler:
         worker: str,
         each: SubmittedAnnotation,
         newest: Newest,
-        books: CampaignBooks,
+        moment: CampaignMoment,
     ) -> bool:
-        handed = books.pairs.get((task, worker))
+        handed = moment.pairs.get((task, worker))
         value, unreadable = self._value(each)
         waits = handed is None or handed.state in ("out", "expired")
         if waits and value is not None and self.origins.is_used(each.id):
             # Each annotation is paid once, whatever becomes of workers, accounts and questions.
-            detail = "it is the answer to another question already"
+            detail = "it is already the answer to another question"
             self._pass_over(each, task, worker, "annotation_used", detail)
             return False
         try:
             if handed is None or handed.state == "expired":
                 if value is None:
                     return False  # nobody waits for it
-                return self._take_over(task, worker, each, value, handed, newest, books)
+                return self._take_over(task, worker, each, value, handed, newest, moment)
             if handed.state == "out":
                 self._settle_out(handed, each, value)
             elif handed.state in ("answered", "withdrawn"):
@@ -125,7 +134,7 @@ class Settler:
         except REFUSALS as refused:
             self._pass_over(each, task, worker, refused.reason, str(refused))
             return False
-        self._note(handed, books)
+        self._note(handed, moment)
         if unreadable:
             self._pass_over(each, task, worker, "unreadable", unreadable)
         else:
@@ -133,7 +142,7 @@ class Settler:
         return True
 
     def _value(self, each: SubmittedAnnotation) -> tuple[str | float | None, str]:
-        """What a submission says; else None, and why if it is no skip."""
+        """What a submission says; else None, and why if it is not a skip."""
         if each.skipped:
             return None, ""
         try:
@@ -166,12 +175,12 @@ class Settler:
         value: str | float,
         expired: Handed | None,
         newest: Newest,
-        books: CampaignBooks,
+        moment: CampaignMoment,
     ) -> bool:
         """Take an answer of somebody else than the one who was chosen."""
         waiting = [
             other
-            for other in books.out_of(task)
+            for other in moment.out_of(task)
             # Who has answered it gets it.
             if (task, other.assignment.worker) not in newest
         ]
@@ -185,14 +194,14 @@ class Settler:
             self._counts.count("handed_over")
             self._campaign.tell(own.id, value, key=f"{reference}:{own.id}", reference=reference)
             self._counts.count("told")
-            self._note(waiting[0], books)
-            books.put(self._campaign.assignment(own.id))
+            self._note(waiting[0], moment)
+            moment.put(self._campaign.assignment(own.id))
         elif expired is not None:
             # They were asked, and it took them longer than the lease.
             id = expired.assignment.id
             self._campaign.tell(id, value, key=f"{reference}:{id}", reference=reference)
             self._counts.count("told")
-            self._note(expired, books)
+            self._note(expired, moment)
         else:
             self._pass_over(each, task, worker, "unasked", "nobody has asked for another answer")
             return False
@@ -211,12 +220,12 @@ class Settler:
                 handed.assignment.task or "",
                 handed.assignment.worker,
                 "changed_by_hand",
-                "the answer was changed in the campaign since, and that stays",
+                "the answer has since been changed in the campaign, and that change stays",
             )
             return False
         self._hold()
         if value is None:
-            why = "skipped" if each.skipped else "changed to what is no answer"
+            why = "skipped" if each.skipped else "changed to something that is not an answer"
             self._campaign.withdraw(id, f"{why} in Label Studio", by=BY)
             self._counts.count("withdrawn")
         else:
@@ -242,13 +251,13 @@ class Settler:
         self._counts.count("withdrawn")
         return True
 
-    def _note(self, handed: Handed, books: CampaignBooks) -> None:
-        """Take into the books what has become of an assignment."""
-        books.put(self._campaign.assignment(handed.assignment.id))
+    def _note(self, handed: Handed, moment: CampaignMoment) -> None:
+        """Take into the moment what has become of an assignment."""
+        moment.put(self._campaign.assignment(handed.assignment.id))
 
-    def _give_back_rest(self, task: str, opened: list[Handed], books: CampaignBooks) -> None:
+    def _give_back_rest(self, task: str, opened: list[Handed], moment: CampaignMoment) -> None:
         """Once a task is closed, release what was asked about it and was not open yet."""
-        waiting = [each for each in books.out_of(task) if each not in opened]
+        waiting = [each for each in moment.out_of(task) if each not in opened]
         if waiting and is_closed(self._campaign, task):
             for each in waiting:
                 self._hold()
@@ -256,9 +265,9 @@ class Settler:
                     self._campaign.expire(each.assignment.id)
                     self._counts.count("expired")
                 except REFUSALS as refused:
-                    # Somebody else has settled it since the books were read.
+                    # Somebody else has settled it since the moment were read.
                     log.warning("%s could not be given back: %s", each.assignment.id, refused)
-                self._note(each, books)
+                self._note(each, moment)
 
     def _pass_over(
         self, each: SubmittedAnnotation, task: str, worker: str | None, why: str, detail: str
@@ -269,11 +278,11 @@ class Settler:
 
 
 def _turn(
-    books: CampaignBooks, item: tuple[tuple[str, str], SubmittedAnnotation]
+    moment: CampaignMoment, item: tuple[tuple[str, str], SubmittedAnnotation]
 ) -> tuple[str, float, int]:
     """Task by task; first who has it open, then who else was asked, then those who were not."""
     (task, worker), each = item
-    handed = books.pairs.get((task, worker))
+    handed = moment.pairs.get((task, worker))
     is_out = handed is not None and handed.state == "out"
     return task, seq_in(handed.assignment.id) if handed and is_out else math.inf, each.id
 

@@ -12,7 +12,7 @@ from askwise.core.choices import Batch
 from askwise.core.errors import AskwiseError, InvalidProblem
 from askwise.core.problem import Worker
 from askwise.running.label_studio.board import ALL, Board, LabelStudioTask
-from askwise.running.label_studio.books import CampaignBooks, read_books
+from askwise.running.label_studio.campaign_view import CampaignMoment, read_moment
 from askwise.running.label_studio.counts import SyncCounts
 from askwise.running.label_studio.predictions import PredictionWriter
 from askwise.running.label_studio.settling import REFUSALS, Settler
@@ -57,12 +57,12 @@ class Synchroniser:
             raise InvalidProblem(
                 "content is missing: create the campaign with a question", field="content"
             )
-        books = read_books(campaign)
-        if not books.tasks:
+        moment = read_moment(campaign)
+        if not moment.tasks:
             raise InvalidProblem(
                 "the campaign has no tasks that could be shown in Label Studio", field="tasks"
             )
-        _check_asked_once(books, settings)
+        _check_asked_once(moment, settings)
         if not settings.one_project_per_worker:
             with campaign.reading() as state:
                 check_hands_over(state.spec)
@@ -72,7 +72,7 @@ class Synchroniser:
         self._hold = hold
         self._clock = clock
         self.counts = SyncCounts()
-        form = LabelStudioForm(campaign.content, books.tasks.values())
+        form = LabelStudioForm(campaign.content, moment.tasks.values())
         self.board = Board(api, settings, campaign, form)
         self._settler = Settler(campaign, form, self.counts, hold, api.has_annotation)
         self._predictions = PredictionWriter(campaign, api, form, self.counts)
@@ -86,7 +86,7 @@ class Synchroniser:
     def whole(self) -> None:
         """Read everything, and bring both sides in step."""
         self.board.find_projects()
-        self._join(read_books(self._campaign))
+        self._join(read_moment(self._campaign))
         if not self._settings.one_project_per_worker:
             self.board.need_project(ALL)
         self.board.read()
@@ -95,7 +95,7 @@ class Synchroniser:
         self._import_all()
         self._in_step()
         # After the rest: nobody waits for them.
-        self._predictions.write(self.board, read_books(self._campaign))
+        self._predictions.write(self.board, read_moment(self._campaign))
         if self._settings.show_verdicts:
             self._show_first_judge()
 
@@ -107,21 +107,21 @@ class Synchroniser:
     def _in_step(self) -> None:
         newest = self._settler.newest(self.board.places.values(), self._workers)
         while True:
-            books = read_books(self._campaign)
-            self._settler.settle(newest, self.board.places, books)
+            moment = read_moment(self._campaign)
+            self._settler.settle(newest, self.board.places, moment)
             # An annotation that nobody had asked for may be what was asked for now.
             if not self._ask():
                 break
-        books = read_books(self._campaign)
-        self._give_back(books)
-        self._keep_leases(books)
-        books = read_books(self._campaign)
-        self._import_asked(books)
-        self._set_overlaps(books)
+        moment = read_moment(self._campaign)
+        self._give_back(moment)
+        self._keep_leases(moment)
+        moment = read_moment(self._campaign)
+        self._import_asked(moment)
+        self._set_overlaps(moment)
 
     # People.
 
-    def _join(self, books: CampaignBooks) -> None:
+    def _join(self, moment: CampaignMoment) -> None:
         """Let everybody of Label Studio join who is not in the campaign yet."""
         self._workers, new = {}, []
         for user in self._api.users():
@@ -130,10 +130,10 @@ class Synchroniser:
             mail = str(user.get("email") or "").casefold()
             named = self._settings.workers.get(mail)
             worker = named or f"{UNNAMED}{user['id']}"
-            if worker in books.repeats:
+            if worker in moment.repeats:
                 log.warning("%s is left out: give them kind 'person'", worker)
                 continue  # they joined since, and one annotation can't answer every question
-            if worker not in books.workers:
+            if worker not in moment.workers:
                 if named is None and self._settings.only_workers:
                     continue
                 new.append(Worker(worker, self._settings.price, kind="person"))
@@ -160,10 +160,10 @@ class Synchroniser:
         """Ask for as many more answers as there are slots; tells whether any was asked for."""
         asked = False
         while True:
-            books = read_books(self._campaign)
-            people = {id for id in self._workers.values() if id in books.here}
+            moment = read_moment(self._campaign)
+            people = {id for id in self._workers.values() if id in moment.here}
             held = dict.fromkeys(people, 0)
-            for each in books.out(people):
+            for each in moment.out(people):
                 held[each.assignment.worker] += 1
             free = {id: self._settings.slots - count for id, count in held.items()}
             free = {id: room for id, room in free.items() if room > 0}
@@ -177,12 +177,12 @@ class Synchroniser:
             self.counts.count("asked", len(choice))
             asked = True
 
-    def _give_back(self, books: CampaignBooks) -> None:
+    def _give_back(self, moment: CampaignMoment) -> None:
         """Give back questions about tasks that are closed; what is on a screen has its grace."""
-        now, opened = self._clock(), self._opened(books)
-        for each in books.out(set(self._workers.values())):
+        now, opened = self._clock(), self._opened(moment)
+        for each in moment.out(set(self._workers.values())):
             id, task = each.assignment.id, each.assignment.task or ""
-            if task in books.open_tasks or id in books.personal:
+            if task in moment.open_tasks or id in moment.personal:
                 continue
             since = self._closed_since.setdefault(id, now)
             if id in opened and now - since < self._settings.grace:
@@ -195,15 +195,15 @@ class Synchroniser:
                 continue
             self.counts.count("expired")
 
-    def _keep_leases(self, books: CampaignBooks) -> None:
+    def _keep_leases(self, moment: CampaignMoment) -> None:
         """Renew what waits for an answer before it expires."""
         lease = self._campaign.spec.get("lease")
         if lease is None:
             return
-        for each in books.out(set(self._workers.values())):
+        for each in moment.out(set(self._workers.values())):
             id, task = each.assignment.id, each.assignment.task or ""
             expires = each.assignment.expires
-            waits = task in books.open_tasks or id in books.personal
+            waits = task in moment.open_tasks or id in moment.personal
             if expires is None or not waits:
                 continue
             if expires - time.time() < float(lease) / 2:
@@ -215,16 +215,16 @@ class Synchroniser:
 
     # Tasks.
 
-    def _opened(self, books: CampaignBooks) -> dict[str, str]:
+    def _opened(self, moment: CampaignMoment) -> dict[str, str]:
         """Assignments for which a task is open, and their tasks: one at a time for each task.
 
         Whether a second answer is worth its price is known when the first is there.
         """
         found: dict[str, str] = {}
         taken: set[str] = set()
-        for each in books.out(set(self._workers.values())):
+        for each in moment.out(set(self._workers.values())):
             id, task = each.assignment.id, each.assignment.task or ""
-            if id in books.personal or task not in taken:
+            if id in moment.personal or task not in taken:
                 found[id] = task
                 taken.add(task)
         return found
@@ -234,34 +234,34 @@ class Synchroniser:
         if self._settings.one_project_per_worker:
             return
         project = self.board.need_project(ALL)
-        there, books = self.board.firsts()[project], read_books(self._campaign)
-        missing = {task: shown for task, shown in books.tasks.items() if task not in there}
+        there, moment = self.board.firsts()[project], read_moment(self._campaign)
+        missing = {task: shown for task, shown in moment.tasks.items() if task not in there}
         if missing:
             self.board.import_tasks(project, missing)
             self.counts.count("imported", len(missing))
 
-    def _import_asked(self, books: CampaignBooks) -> None:
+    def _import_asked(self, moment: CampaignMoment) -> None:
         """Import what is put to somebody, into their own project or that of all."""
         wanted: dict[str | None, dict[str, object]] = {}
         there = self.board.firsts()
-        for each in books.out(set(self._workers.values())):
+        for each in moment.out(set(self._workers.values())):
             task, worker = each.assignment.task or "", each.assignment.worker
             owner = worker if self._settings.one_project_per_worker else ALL
             project = self.board.need_project(owner)
             if task not in there.get(project, ()):
-                wanted.setdefault(owner, {})[task] = books.tasks[task]
+                wanted.setdefault(owner, {})[task] = moment.tasks[task]
         for owner, tasks in wanted.items():
             self.board.import_tasks(self.board.projects[owner], tasks)
             self.counts.count("imported", len(tasks))
 
-    def _set_overlaps(self, books: CampaignBooks) -> None:
+    def _set_overlaps(self, moment: CampaignMoment) -> None:
         """Open tasks for what is asked, and close all others."""
         firsts = self.board.firsts()
         more: dict[int, int] = {}
-        opened = self._opened(books)
-        for each in books.out(set(self._workers.values())):
+        opened = self._opened(moment)
+        for each in moment.out(set(self._workers.values())):
             id, task = each.assignment.id, each.assignment.task or ""
-            if id not in opened or (task not in books.open_tasks and id not in books.personal):
+            if id not in opened or (task not in moment.open_tasks and id not in moment.personal):
                 continue
             own = self._settings.one_project_per_worker
             place = firsts[self.board.projects[each.assignment.worker if own else ALL]][task]
@@ -285,20 +285,20 @@ class Synchroniser:
         """Let people see one judge's verdicts: Label Studio shows one version at a time."""
         judges = [
             id
-            for id, worker in read_books(self._campaign).workers.items()
+            for id, worker in read_moment(self._campaign).workers.items()
             if worker.kind == "model"
         ]
         if judges:
             self.board.show_version(judges[0])
 
 
-def _check_asked_once(books: CampaignBooks, settings: LabelStudio) -> None:
+def _check_asked_once(moment: CampaignMoment, settings: LabelStudio) -> None:
     """Refuse workers of Label Studio who may be asked about a task again.
 
     There somebody annotates a task once, so a second question about it could not be answered.
     """
     named = set(settings.workers.values())
-    for id in sorted(books.repeats):
+    for id in sorted(moment.repeats):
         if id in named or id.startswith(UNNAMED):
             raise InvalidProblem(
                 f"worker {id!r} may be asked about a task again, and in Label Studio people "

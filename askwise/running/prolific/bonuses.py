@@ -104,8 +104,8 @@ class BonusPayer:
                     "bonus_elsewhere",
                     session.submission,
                     session.worker,
-                    f"Prolific has paid them {more} as a bonus that the log does not have: mark it "
-                    "with `askwise pay`, and what is still owed is paid by hand",
+                    f"Prolific has paid them {more} as a bonus that the log does not have: record "
+                    "it with `askwise pay`, and pay by hand what is still owed",
                 )
                 continue
             rows.append([session.submission, session.worker, amount])
@@ -158,7 +158,7 @@ class BonusPayer:
                     submission,
                     worker,
                     f"Prolific has paid them a bonus of {from_micro(amount)}, of which the log "
-                    f"owes {from_micro(due)} any more: the rest is not marked as paid",
+                    f"still owes only {from_micro(due)}: the rest is not marked as paid",
                 )
         if amounts:
             key = f"prolific:bonus:{batch.batch}"
@@ -175,8 +175,8 @@ class BonusPayer:
         if understood != batch.total:
             self._refused(
                 batch,
-                f"Prolific reads {from_micro(understood)} where {from_micro(batch.total)} is "
-                "meant: nothing is paid",
+                f"Prolific understood {from_micro(understood)} instead of "
+                f"{from_micro(batch.total)}: nothing is paid",
             )
             self.book.move_batch(batch, replace(batch, state="dropped", batch=id))
             return None
@@ -191,8 +191,8 @@ class BonusPayer:
             return None
         if not self.is_held():
             raise Conflict(
-                f"the study of campaign {self.campaign.name!r} may be run by another by now: this "
-                "run did not renew its claim in time, and pays nobody any more",
+                f"the study of campaign {self.campaign.name!r} may now be run by another process: "
+                "this run did not renew its claim in time, and pays nobody",
                 field="name",
                 reason="already_running",
             )
@@ -227,8 +227,9 @@ class BonusPayer:
             "bonus_unclear",
             batch.batch,
             "",
-            f"Prolific was told to pay {from_micro(batch.total)}, and whether it did is not known "
-            "yet: it is looked up again; if it does not come, look there and say so with "
+            f"Prolific was told to pay {from_micro(batch.total)}, and it is not known yet whether "
+            "it did: askwise looks again; if the payment does not appear, look there and record "
+            "it with "
             f"`askwise prolific settle {self.campaign.name}`",
         )
 
@@ -250,8 +251,8 @@ def settle_batch(campaign: Campaign, *, paid: bool) -> BonusBatch:
     batch = next((each for each in book.batches() if each.state == "paying"), None)
     if batch is None:
         raise UnknownName(
-            f"campaign {campaign.name!r} has no bonuses of which it is not known whether they were "
-            "paid",
+            f"campaign {campaign.name!r} has no bonuses in doubt: it is known of all whether they "
+            "were paid",
             field="name",
         )
     return book.move_batch(batch, replace(batch, state="sent" if paid else "dropped"))

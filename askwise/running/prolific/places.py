@@ -169,9 +169,7 @@ class PlaceKeeper:
     def _halt(self, status: str, found: Occupation) -> None:
         """Let nobody come for a reward that the budget was not planned for."""
         base = from_micro(self.study.source.base)
-        detail = (
-            f"the reward on Prolific is not {base} any more: change it back; until then nobody "
-        )
+        detail = f"the reward on Prolific is no longer {base}: change it back; until then nobody "
         detail += "is let in by us, approved or booked"
         self.matters.append(OpenMatter("reward_changed", self.study.study, "", detail))
         if status == "ACTIVE" and found.free:

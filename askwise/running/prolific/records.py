@@ -29,7 +29,7 @@ have been heard; paid by Prolific; marked as paid in the log; given up unpaid.""
 ENDED: tuple[BatchState, ...] = ("paid", "dropped")
 
 
-class _Kept:
+class _JsonBody:
     """Written as JSON."""
 
     def written(self) -> str:
@@ -42,11 +42,11 @@ class _Kept:
         return cls(**json.loads(body))
 
 
-K = TypeVar("K", bound=_Kept)
+K = TypeVar("K", bound=_JsonBody)
 
 
 @dataclass(frozen=True)
-class KeptStudy(_Kept):
+class KeptStudy(_JsonBody):
     """A study of a campaign.
 
     Attributes
@@ -86,7 +86,7 @@ class KeptStudy(_Kept):
 
 
 @dataclass(frozen=True)
-class StudySession(_Kept):
+class StudySession(_JsonBody):
     """One participant's turn: a submission on Prolific, a worker here.
 
     Attributes
@@ -123,7 +123,7 @@ class StudySession(_Kept):
 
 
 @dataclass(frozen=True)
-class BonusBatch(_Kept):
+class BonusBatch(_JsonBody):
     """Bonuses that are paid together.
 
     Attributes

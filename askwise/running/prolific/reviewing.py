@@ -135,7 +135,7 @@ class Reviewer:
             self.campaign.bonus(
                 session.worker,
                 from_micro(missing),
-                "Your reward for taking part, as far as it is above what your answers earned.",
+                "The part of your reward for taking part that exceeds what your answers earned.",
                 by=BY,
                 key=f"prolific:{session.submission}:reward:{missing}",
             )
@@ -157,7 +157,7 @@ class Reviewer:
                     "overpaid",
                     submission,
                     f"Prolific has paid the reward of {from_micro(self.base)}, of which the log "
-                    f"owes {from_micro(due)} any more: the rest is not marked as paid",
+                    f"still owes only {from_micro(due)}: the rest is not marked as paid",
                 )
             if due:
                 self.campaign.pay(

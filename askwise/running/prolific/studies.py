@@ -200,14 +200,15 @@ def _check(campaign: Campaign, source: Prolific, address: str) -> None:
     local = parts.hostname in ("127.0.0.1", "localhost")
     if not parts.hostname or (parts.scheme != "https" and not local):
         raise InvalidParameter(
-            f"address is {address!r}: give what participants reach the service by, with https://",
+            f"address is {address!r}: give the address at which participants reach the service, "
+            "with https://",
             field="address",
         )
     with campaign.reading() as state:
         policy, ledger = state.spec.policy, state.ledger
         if isinstance(policy, FixedWorkers) or state.bidding:
             raise Conflict(
-                f"policy {policy.name!r} takes nobody in after the start, or workers bid: "
+                f"policy {policy.name!r} accepts nobody new after the start, or workers bid: "
                 "participants can't join this campaign",
                 field="policy",
                 reason="no_newcomers",

@@ -120,7 +120,7 @@ def _retry_key(
         Field(
             min_length=1,
             max_length=150,
-            description="A name of your own for this write: a retry with it changes nothing and "
+            description="Unique name of this write: a retry with it changes nothing and "
             "gets the first reply.",
         ),
     ] = None,

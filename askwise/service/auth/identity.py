@@ -30,7 +30,7 @@ MOST_SEEN = 10_000
 _FRESH = 1.0
 """Seconds for which a look-up is trusted: a key revoked by another process works no longer."""
 
-_TIDY = 3600.0
+_CLEAN_EVERY = 3600.0
 """Seconds between removals of the sessions that are over."""
 
 
@@ -221,7 +221,7 @@ class Identities:
 
     def open_session(self, identity: Identity, lasts: float) -> str:
         """Let a browser stay signed in; ends with the key."""
-        if not 0 <= self._clock() - self._forgotten < _TIDY:
+        if not 0 <= self._clock() - self._forgotten < _CLEAN_EVERY:
             self._forgotten = self._clock()
             self.forget_sessions()
         secret = secrets.token_urlsafe(32)

@@ -15,7 +15,6 @@ from askwise.service.dashboard import fragments
 from askwise.service.dashboard import tables as rows
 from askwise.service.dashboard.fragments import Wanted
 from askwise.service.dashboard.home import PageNumber
-from askwise.service.dashboard.overview import Glance
 from askwise.service.dashboard.visit import Viewing, Visit
 from askwise.service.dashboard.worker_page import worker_page
 from askwise.service.exports import EXPORTS, sent_as_file
@@ -42,11 +41,11 @@ def _wanted(
     return Wanted(page, sort, outcome, down, _number(fixed))
 
 
-Asked = Annotated[Wanted, Provided(_wanted)]
+AskedPage = Annotated[Wanted, Provided(_wanted)]
 
 
 @router.get("/dashboard/{name}")
-def overview(visit: Viewing, name: Name, wanted: Asked) -> Response:
+def overview(visit: Viewing, name: Name, wanted: AskedPage) -> Response:
     """A campaign as it stands."""
     try:
         if not visit.overviews.is_open(name):
@@ -69,13 +68,13 @@ def show_overview(visit: Visit, name: str, wanted: Wanted | None = None, **value
 
 
 @router.get("/dashboard/{name}/tasks")
-def tasks(visit: Viewing, name: Name, wanted: Asked) -> Response:
+def tasks(visit: Viewing, name: Name, wanted: AskedPage) -> Response:
     """The tasks of a campaign, the contested ones first."""
     return _tab(visit, name, "tasks", wanted)
 
 
 @router.get("/dashboard/{name}/workers")
-def workers(visit: Viewing, name: Name, wanted: Asked) -> Response:
+def workers(visit: Viewing, name: Name, wanted: AskedPage) -> Response:
     """The workers of a campaign."""
     return show_workers(visit, name, wanted)
 
@@ -102,7 +101,7 @@ def worker(visit: Viewing, name: Name, id: Words, page: PageNumber = 1) -> Respo
 
 
 @router.get("/dashboard/{name}/decisions")
-def decisions(visit: Viewing, name: Name, wanted: Asked) -> Response:
+def decisions(visit: Viewing, name: Name, wanted: AskedPage) -> Response:
     """Who was asked what, newest first."""
     return _tab(visit, name, "decisions", wanted)
 
@@ -187,7 +186,7 @@ def export(visit: Viewing, name: Name, what: str) -> Response:
 
 
 @router.get("/dashboard/{name}/live")
-def live(visit: Viewing, name: Name, wanted: Asked, of: Words = "overview") -> Response:
+def live(visit: Viewing, name: Name, wanted: AskedPage, of: Words = "overview") -> Response:
     """The parts of a page that change; nothing if they have not."""
     seen = fragments.look(visit, name, charts=of in fragments.CHARTED)
     headers = {
@@ -197,20 +196,20 @@ def live(visit: Viewing, name: Name, wanted: Asked, of: Words = "overview") -> R
     }
     if headers["ETag"] in visit.request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    made = [fragments.head(visit, name, seen.glance)]
+    made = [fragments.head(visit, name, seen.glance, seen.facts)]
     if of in fragments.MAKERS:
         made += fragments.MAKERS[of](visit, visit.service.campaigns.get(name), seen, wanted)
     return HTMLResponse("\n".join(made), headers=headers)
 
 
-def frame(visit: Visit, name: str, tab: str, glance: Glance | None = None) -> dict[str, Any]:
+def frame(visit: Visit, name: str, tab: str, seen: fragments.Seen | None = None) -> dict[str, Any]:
     """What stands above everything on a campaign's pages."""
-    glance = glance or visit.overviews.glance(name)
+    glance = visit.overviews.glance(name) if seen is None else seen.glance
     return {
         "name": name,
         "tab": tab,
         "totals": glance.status,
-        "head": fragments.head(visit, name, glance),
+        "head": fragments.head(visit, name, glance, None if seen is None else seen.facts),
         "changes": fragments.can_change(visit, glance),
         "manages": visit.caller.may("requester"),
     }
@@ -230,7 +229,7 @@ def _tab(visit: Visit, name: str, tab: str, wanted: Wanted, **values: Any) -> Re
     parts = fragments.MAKERS[tab](visit, visit.service.campaigns.get(name), seen, wanted)
     said = {"of": tab, **wanted._asdict()}
     query = {key: value for key, value in said.items() if value not in ("", None)}
-    values = {**frame(visit, name, tab, seen.glance), "parts": parts, **values}
+    values = {**frame(visit, name, tab, seen), "parts": parts, **values}
     values["fresh"] = fragments.is_new(seen.glance)
     template = "dashboard/campaign.html" if is_overview else "dashboard/list.html"
     return visit.page(template, live=f"/dashboard/{name}/live?{urlencode(query)}", **values)

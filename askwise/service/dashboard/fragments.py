@@ -1,5 +1,6 @@
 """The parts of a campaign's pages that change while one watches."""
 
+import time
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +12,8 @@ from askwise.core.money import from_micro, to_micro
 from askwise.figures import live
 from askwise.figures.price_chart import price_chart
 from askwise.service.dashboard import tables as rows
-from askwise.service.dashboard.overview import PIECE, Facts, Glance, Overviews
+from askwise.service.dashboard.facts import Facts
+from askwise.service.dashboard.overview import LATE, PIECE, Glance, Overviews
 from askwise.service.dashboard.visit import ROWS, Visit
 
 SHORT = 8
@@ -128,9 +130,13 @@ class Wanted(NamedTuple):
     fixed: int | None = None
 
 
-def head(visit: Visit, name: str, glance: Glance) -> Markup:
-    """The state of a campaign, and what can be done about it."""
-    return visit.part("head", "State", name=name, glance=glance, totals=glance.status)
+def head(visit: Visit, name: str, glance: Glance, facts: Facts | None = None) -> Markup:
+    """The state of a campaign, what can be done about it, and of when ``facts`` shown below are."""
+    status = glance.status
+    late = facts is not None and facts.seq < status.seq and time.time() - facts.time > LATE
+    return visit.part(
+        "head", "State", name=name, glance=glance, totals=status, late=facts if late else None
+    )
 
 
 def can_change(visit: Visit, glance: Glance) -> bool:

@@ -264,7 +264,7 @@ async def comment(visit: Requesting, name: Name) -> Response:
 
 
 def _value(campaign: Campaign, form: Form) -> float | str:
-    """The label that a form sets; what is no number is left to the campaign to refuse."""
+    """The label that a form sets; the campaign refuses what is not a number."""
     text = form.fields.get("value", "")
     if "options" in campaign.spec:
         return text
@@ -274,10 +274,10 @@ def _value(campaign: Campaign, form: Form) -> float | str:
         return text
 
 
-Work = Callable[[Campaign, Form], None]
+CampaignChange = Callable[[Campaign, Form], None]
 
 
-async def change(visit: Visit, name: str, tab: str, code: str, work: Work) -> Response:
+async def change(visit: Visit, name: str, tab: str, code: str, work: CampaignChange) -> Response:
     """Change a campaign; leads back to the overview or to a tab of it."""
     path = f"/dashboard/{name}/{tab}".rstrip("/")
     return await do(
@@ -288,7 +288,7 @@ async def change(visit: Visit, name: str, tab: str, code: str, work: Work) -> Re
     )
 
 
-async def _change_task(visit: Visit, name: str, code: str, work: Work) -> Response:
+async def _change_task(visit: Visit, name: str, code: str, work: CampaignChange) -> Response:
     """Change a task; leads back to its page."""
 
     def run(form: Form) -> str:

@@ -8,38 +8,30 @@ meanwhile sees the last. What takes long is worked out by another thread, so tha
 look waits for it.
 """
 
-import copy
 import importlib
-import logging
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from askwise.campaign import Campaign, views
-from askwise.campaign.state import CampaignState
-from askwise.core.arrays import Array
 from askwise.core.events import Kind
-from askwise.ledger import columns as c
+from askwise.service.dashboard.facts import Facts, copied, facts_of
+from askwise.service.dashboard.resting import Cached
 from askwise.service.open_campaigns import OpenCampaigns
-
-log = logging.getLogger("askwise.service")
 
 T = TypeVar("T")
 
 NUMBERS_REST, CHARTS_REST = 1.0, 2.0
 """The fewest seconds between two computations."""
 
-SHARE, LONGEST_REST = 10.0, 15.0
-"""They rest this many times longer than they took, so that they use at most a tenth of the time,
-but not for longer than this.
+LATE = 5.0
+"""Numbers that lack events and are older than this many seconds are said to be: they may be of the
+last time that somebody looked.
 """
-
-SLOW = 0.3
-"""What took longer than this many seconds is computed in the background."""
 
 MOST_WATCHED = 64
 """Campaigns whose overview is kept; the one not looked at for longest goes."""
@@ -70,112 +62,6 @@ class Glance:
     """Time of the last event."""
     bidding: bool = False
     """Whether workers still name their prices: nobody is asked before that is closed."""
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What takes a walk over all tasks and answers, at the event ``seq``."""
-
-    seq: int
-    answers: list[views.Answer]
-    workers: list[views.WorkerSummary]
-    outcomes: views.Outcomes
-    contested: list[views.Contested]
-    options: tuple[str, ...]
-    range: tuple[float, float]
-    """Of utilities; 0 to 1 where there are options."""
-    votes: Array
-    """One row per task, one column per option."""
-    results: views.CampaignResults
-    agreement: views.Agreement
-    judges: views.JudgesReport
-    currency: str = ""
-    """What money is in, if that was said."""
-
-
-@dataclass(frozen=True)
-class CachedValue(Generic[T]):
-    """Something worked out, how many seconds that took, and until when it is good enough."""
-
-    value: T
-    took: float
-    until: float
-
-
-class Cached(Generic[T]):
-    """One thing that is worked out again when it is out of date, but not all the time.
-
-    What takes long is computed in the background: callers get the last one, as does
-    everybody who comes while it is worked out.
-
-    Parameters
-    ----------
-    rest : float
-        The fewest seconds for which it is good enough.
-    later : callable
-        Does something in another thread, or says (False) that it won't.
-    """
-
-    def __init__(
-        self,
-        rest: float,
-        clock: Callable[[], float],
-        later: Callable[[Callable[[], None]], bool],
-    ) -> None:
-        self._rest = rest
-        self._clock = clock
-        self._later = later
-        self._kept: CachedValue[T] | None = None
-        self._lock = threading.Lock()
-        """Held while it is worked out, perhaps by another thread than the one that took it."""
-
-    @property
-    def is_there(self) -> bool:
-        """Whether it was ever worked out."""
-        return self._kept is not None
-
-    def get(self, current: Callable[[T], bool], make: Callable[[], T], *, now: bool = False) -> T:
-        """What is kept if it is ``current`` or good enough; else it is made.
-
-        ``now`` takes nothing that is not current.
-        """
-        kept = self._kept
-        if kept is None or (now and not current(kept.value)):
-            with self._lock:
-                # Perhaps somebody has made it while we waited.
-                kept = self._kept
-                if kept is not None and (not now or current(kept.value)):
-                    return kept.value
-                return self._made(make)
-        if current(kept.value) or self._clock() < kept.until:
-            return kept.value
-        if not self._lock.acquire(blocking=False):
-            return kept.value
-        if kept.took > SLOW and self._later(lambda: self._make_behind(make)):
-            return kept.value
-        try:
-            return self._made(make)
-        finally:
-            self._lock.release()
-
-    def _made(self, make: Callable[[], T]) -> T:
-        begun = self._clock()
-        value = make()
-        ended = self._clock()
-        rest = max(self._rest, min(SHARE * (ended - begun), LONGEST_REST))
-        self._kept = CachedValue(value, ended - begun, ended + rest)
-        return value
-
-    def _make_behind(self, make: Callable[[], T]) -> None:
-        try:
-            self._made(make)
-        except Exception:
-            # The next request that finds it old tries again, and is told what is wrong.
-            log.exception("overview")
-            assert self._kept is not None
-            self._kept = replace(self._kept, took=0.0)
-        finally:
-            self._lock.release()
 
 
 @dataclass
@@ -260,7 +146,7 @@ class Overviews:
             paces = campaign.paces()
             with campaign.reading() as state:
                 still = copied(state)
-            return _facts(still, watched.answers, paces)
+            return facts_of(still, watched.answers, paces)
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
 
@@ -417,36 +303,3 @@ class Overviews:
             # The others' turn; then it goes on.
             if not self._ending:
                 watched.feeding = self._readers.submit(self._feed, name, watched)
-
-
-def copied(state: CampaignState) -> CampaignState:
-    """A copy to be read while the campaign goes on: copying takes a tenth of what reading does."""
-    made = copy.copy(state)
-    made.beliefs, made.rule_state = copy.deepcopy((state.beliefs, state.rule_state))
-    ledger = made.ledger = copy.copy(state.ledger)
-    ledger.book = c.Book(*(array.copy() for array in ledger.book))
-    ledger.workers, ledger.tasks = ledger.workers.copy(), ledger.tasks.copy()
-    ledger.closings, ledger.contexts = ledger.closings.copy(), ledger.contexts.copy()
-    ledger.labels, ledger.flags = ledger.labels.copy(), ledger.flags.copy()
-    ledger.standings = copy.deepcopy(ledger.standings)
-    ledger.removed = ledger.removed.copy()
-    return made
-
-
-def _facts(state: CampaignState, kept: views.KeptAnswers, paces: views.Paces) -> Facts:
-    answers = kept.of(state)
-    ledger, workers = state.ledger, views.workers(state, answers, paces)
-    return Facts(
-        seq=state.seq,
-        answers=answers,
-        workers=workers,
-        outcomes=views.outcomes(answers),
-        contested=views.contested(state, answers, 10),
-        options=state.spec.problem.options,
-        range=state.spec.problem.range,
-        votes=ledger.book.votes[: ledger.total(c.TASKS)],
-        results=views.results(state, answers),
-        agreement=views.agreement(state),
-        judges=views.judges(state, workers),
-        currency="" if state.spec.content is None else state.spec.content.currency,
-    )

@@ -16,7 +16,8 @@ from askwise.core.problem import Task
 from askwise.core.prompts import item_text
 from askwise.ledger import columns as c
 from askwise.ledger.entries import REMOVED, SetLabel
-from askwise.service.dashboard.overview import Facts, Overviews
+from askwise.service.dashboard.facts import Facts
+from askwise.service.dashboard.overview import Overviews
 from askwise.service.dashboard.visit import Cut, cut
 
 MOST_ANSWERS = 200

@@ -29,7 +29,7 @@ class WorkerPage:
     table: list[tuple[str, list[int]]]
     """A row per expected option, a cell per option given; empty if there are many options."""
     pairs: list[views.ConfusionCount]
-    """The most frequent pairs, where there is no table."""
+    """The most frequent pairs, where there is not a table."""
     options: tuple[str, ...]
     range: tuple[float, float]
     asked: list[tables.AssignmentRow]

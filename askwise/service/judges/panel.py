@@ -151,7 +151,8 @@ class JudgePanel:
             )
         if not questions:
             raise InvalidProblem(
-                f"judge {named!r} has no price yet, as there are no tasks: give the tasks with it",
+                f"judge {named!r} has no price yet, because there are no tasks: give the tasks "
+                "with it",
                 field="tasks",
             )
         made: Worker = judge.worker(questions)

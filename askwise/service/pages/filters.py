@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from askwise.core.choices import WHY_DONE
 from askwise.core.money import from_micro
+from askwise.service.settings import works_here_only
 
 OUTCOMES = {
     "open": "open",
@@ -261,3 +262,4 @@ def install(environment: Environment) -> None:
         named=named, number=number, outcome=outcome, percent=percent, scaled=scaled, span=span,
         when=when, whole=whole,
     )  # fmt: skip
+    environment.tests["works_here_only"] = works_here_only

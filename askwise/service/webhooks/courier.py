@@ -10,7 +10,7 @@ from functools import partial
 
 from askwise.core.errors import AskwiseError
 from askwise.service.open_campaigns import OpenCampaigns
-from askwise.service.webhooks.outbox import Watcher
+from askwise.service.webhooks.outbox import HookWatcher
 from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.records import LANE, Lane, Webhook
 from askwise.service.webhooks.sending import Sender
@@ -29,7 +29,7 @@ campaigns there are, looking at them takes a small part of a processor.
 SENDERS = 8
 """Hooks that are sent to at a time, in one process."""
 
-TIDY = 3600.0
+CLEAN_EVERY = 3600.0
 """Seconds between removals of what ended hooks have left."""
 
 
@@ -38,7 +38,7 @@ class Courier:
 
     def __init__(self, campaigns: OpenCampaigns, hooks: Webhooks, network: Network) -> None:
         self._hooks = hooks
-        self._watcher = Watcher(campaigns, hooks)
+        self._watcher = HookWatcher(campaigns, hooks)
         self._sender = Sender(hooks, network)
         self._busy: set[str] = set()
         self._ending = threading.Event()
@@ -64,7 +64,7 @@ class Courier:
         if hooks:
             self._watcher.look(hooks)
             self._dispatch(hooks)
-        if time.monotonic() >= self._tidied + TIDY:
+        if time.monotonic() >= self._tidied + CLEAN_EVERY:
             self._tidied = time.monotonic()
             self._hooks.forget_ended()
 

@@ -3,7 +3,7 @@
 Each hook has a cursor for each campaign. It moves in the same change of records that makes the
 deliveries of what it moves over: none is missed or made twice, whatever crashes and however many
 processes look at once. All is derived from the log, so that it does not matter who looks or when,
-but for the end of a campaign, which is no event: it is looked for when the log has moved.
+but for the end of a campaign, which is not an event: it is looked for when the log has moved.
 """
 
 import logging
@@ -107,7 +107,7 @@ class _Listener:
         return self.wants("campaign.done") and self.cursor.checked < self.cursor.seq
 
 
-class Watcher:
+class HookWatcher:
     """Makes the deliveries that the logs call for.
 
     Parameters

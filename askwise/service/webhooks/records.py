@@ -153,7 +153,7 @@ class Delivery(Jsonable):
         return Record(WAITING, f"{self.hook}/{_place(self.due)}-{self.id}", _body(self))
 
 
-class Kept:
+class RecordBody:
     """A dataclass that a record has as its body."""
 
     @property
@@ -168,7 +168,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Cursor(Kept):
+class Cursor(RecordBody):
     """How far a hook has been told about a campaign; without one, the campaign came after it.
 
     Attributes
@@ -191,7 +191,7 @@ class Cursor(Kept):
 
 
 @dataclass(frozen=True)
-class Lane(Kept):
+class Lane(RecordBody):
     """Who sends to a hook now, if anybody, and how its receiver does.
 
     ``until`` ends the holder's lease; ``failures`` counts what failed in a row because the receiver

@@ -23,7 +23,7 @@ SENTENCES: dict[str, str] = {
     "assignment_declined": "you had skipped that question already",
     "assignment_failed": "that question was taken back",
     "assignment_expired": "the time for that question is up",
-    "pair_asked_again": "the question was put to you again",
+    "pair_asked_again": "you were asked the question again",
     "worker_limit_reached": "you have reached your number of answers",
     "task_closed": "it is no longer needed",
     "too_late": "it is too late to change that answer",
@@ -123,7 +123,7 @@ SUSPENDED: dict[str, str] = {
     "qualification": "Thank you for your answers. Too few of the first questions were answered as "
     "expected, so you get no further questions for now.",
     "gold": "Thank you for your answers. Too many of them differ from answers that are known, so "
-    "no further questions are put to you for now.",
+    "you get no further questions for now.",
     "decision": "The requester has paused your work for now.",
 }
 """What a worker is told who is handed nothing, by why."""

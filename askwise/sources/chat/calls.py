@@ -208,7 +208,7 @@ class ModelCalls:
         return replace(self._refused(reply), cost=paid, reference=_id_of(reply))
 
     def _refused(self, reply: HttpReply) -> Called:
-        """What a reply means that is no answer."""
+        """What a reply means that is not an answer."""
         words = reply.words()
         said = self.endpoint.redacted(str(reply.error().get("message", "")))
         detail = f"HTTP {reply.status}" + (f": {said}" if said else "")
@@ -252,7 +252,7 @@ class ModelCalls:
             return replace(got, cost=self.price.bill(usage), reference=_id_of(reply))
         if not most:
             return replace(got, reference=_id_of(reply))
-        detail = f"{got.detail + '; ' if got.detail else ''}its usage is not told; {BOOKED}"
+        detail = f"{got.detail + '; ' if got.detail else ''}it did not report its usage; {BOOKED}"
         return replace(got, cost=most, estimated=True, reference=_id_of(reply), detail=detail)
 
     def _understood(self, reply: HttpReply, choices: Choices, rung: Rung) -> Called:
@@ -260,7 +260,9 @@ class ModelCalls:
         first = listed[0] if isinstance(listed, list) and listed else None
         message = _of(first, "message")
         if not isinstance(message, Mapping):
-            return Called(failure="unreadable", detail="the reply is no completion", then="again")
+            return Called(
+                failure="unreadable", detail="the reply is not a completion", then="again"
+            )
         ended = _of(first, "finish_reason")
         if ended == "content_filter":
             return Called(failure="filtered", detail="the endpoint's filter withheld the reply")

@@ -203,8 +203,9 @@ def check_key_env(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         # Not what was given: it may be the key itself.
         raise InvalidParameter(
-            "key_env is no name of a variable: give the name of the variable of the environment "
-            "that holds the key, as OPENAI_API_KEY, and not the key",
+            "key_env is not the name of a variable: give the name of the variable of the "
+            "environment "
+            "that holds the key, such as OPENAI_API_KEY, and not the key",
             field="key_env",
         )
 
@@ -221,7 +222,7 @@ def checked_url(url: object) -> str:
     >>> checked_url("http://127.0.0.1:8080/v1/")
     'http://127.0.0.1:8080/v1'
     """
-    wrong = "give the endpoint's address, as https://api.openai.com/v1"
+    wrong = "give the endpoint's address, such as https://api.openai.com/v1"
     if not isinstance(url, str):
         raise InvalidParameter(f"base_url is {url!r}: {wrong}", field="base_url")
     try:

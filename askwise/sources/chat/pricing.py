@@ -12,7 +12,7 @@ from askwise.core.errors import InvalidParameter, nearest
 from askwise.core.money import MICRO
 
 MOST_TOKENS = 10**9
-"""A usage beyond this is no usage."""
+"""A usage beyond this is not believed."""
 
 _KNOWN = ("input", "cached", "output", "per")
 
@@ -104,7 +104,7 @@ class TokenPrice:
         per = raw.get("per", MICRO)
         if isinstance(per, bool) or not isinstance(per, int) or not 1 <= per <= MOST_TOKENS:
             raise InvalidParameter(
-                f"per of price is {per!r}: give the number of tokens that prices are for, as "
+                f"per of price is {per!r}: give the number of tokens that prices are for, such as "
                 "1000000",
                 field="price",
             )
@@ -138,7 +138,7 @@ def _count(raw: object) -> int:
 
 def _amount(value: object, key: str) -> Fraction:
     wrong = InvalidParameter(
-        f'{key} of price is {value!r}: give an amount of 0 or more, as "0.15"', field="price"
+        f'{key} of price is {value!r}: give an amount of 0 or more, such as "0.15"', field="price"
     )
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         raise wrong

@@ -59,7 +59,7 @@ class Chat(Source):
     Parameters
     ----------
     model : str
-        As the endpoint calls it.
+        The model's name at the endpoint.
     base_url : str
         The endpoint's address, to which ``/chat/completions`` is added.
     price : mapping or 0
@@ -69,37 +69,39 @@ class Chat(Source):
     key_env : str, optional
         The variable of the environment that holds the key.
     max_tokens : int, optional
-        The most tokens of a reply; by default as many as the longest option can need, and 400 more
-        for a rationale. Models that reason need it said: their thoughts are tokens too.
+        Maximum number of tokens of a reply; by default as many as the longest option can need, and
+        400 more for a rationale. Required for models that reason, because their reasoning is tokens
+        too.
     temperature : float, optional
-        By default 0, and not sent to models that reason.
+        Sampling temperature; 0 by default, and not sent to models that reason.
     rationale : bool
-        Whether they give their reasons first.
+        Whether the model gives its reasons first.
     orders : "both", "random" or "as-given"
-        How pairs are shown: in both orders (two calls; if the answers differ it is the failure
-        ``orders``), in one that is drawn for each task, or as given.
+        How pairs are shown: in both orders (two calls; if the answers differ, the call fails with
+        ``orders``), in a random order for each task, or as given.
     template : str, optional
         A Jinja2 template of the prompt: see :class:`askwise.sources.chat.prompts.PromptTemplate`.
     form : "auto", "json_schema", "tool", "token" or "pattern"
         The form of answers.
     reasoning : bool, optional
-        Whether the model reasons; told by its name if not given.
+        Whether the model reasons; guessed from its name if not given.
     image_tokens : int, optional
-        The most tokens that a picture counts as; without, pictures are refused.
+        Maximum number of tokens per picture; pictures are refused without it.
     parameters : mapping, optional
         Further fields of a request, such as ``reasoning_effort``.
     rpm, tpm : int, optional
-        The most requests and tokens in a minute.
+        Maximum number of requests and tokens per minute.
     timeout : float
         Seconds for one call.
     retries : int
-        How often a call is repeated that was refused for the moment, or that reached nobody.
+        How often to repeat a call that was temporarily refused or got no connection.
     paid_retries : int
-        How often a call may be repeated that may have cost something. The ceiling counts them.
+        How often to repeat a call that may have cost something. The ceiling counts these
+        repetitions.
     cache : ReplyCache, optional
         Where replies are kept: the same call is then free, and says so.
     slots : int
-        How many calls are under way at a time.
+        Maximum number of calls at a time.
 
     Examples
     --------
@@ -142,8 +144,8 @@ class Chat(Source):
             self.reasoning = _REASONING.search(self.model) is not None
         if self.reasoning and self.max_tokens is None:
             raise InvalidParameter(
-                f"max_tokens is missing: the model {self.model!r} reasons, and its thoughts are "
-                "paid; give the most tokens of a reply, thoughts included",
+                f"max_tokens is missing: the model {self.model!r} reasons, and you pay for its "
+                "reasoning; give the maximum number of tokens of a reply, including reasoning",
                 field="max_tokens",
             )
         temperature = self.temperature
@@ -233,8 +235,8 @@ class Chat(Source):
         prompt = self._template.fill(question, swapped=swapped)
         if prompt.images and self.image_tokens is None:
             raise InvalidProblem(
-                f"task {question.task!r} shows a picture, and nobody said what it costs: give "
-                "image_tokens, the most tokens that one counts as",
+                f"task {question.task!r} shows a picture whose cost is unknown: give "
+                "image_tokens, the maximum number of tokens per picture",
                 field="image_tokens",
             )
         return prompt

@@ -41,7 +41,7 @@ class LabelStudioApi:
     Parameters
     ----------
     url : str
-        Its address, as ``http://127.0.0.1:8080``.
+        Its address, such as ``http://127.0.0.1:8080``.
     token : str
         A personal access token (a JWT), or a legacy token.
     transport : httpx.BaseTransport, optional
@@ -146,10 +146,6 @@ class LabelStudioApi:
         """Change a webhook."""
         self._json("PATCH", f"/api/webhooks/{id}/", json=dict(fields))
 
-    def delete_webhook(self, id: int) -> None:
-        """Remove a webhook."""
-        self._json("DELETE", f"/api/webhooks/{id}/")
-
     # Requests.
 
     def _paged(
@@ -208,7 +204,7 @@ class LabelStudioApi:
             return response.json()
         except ValueError:
             raise LabelStudioUnreachable(
-                f"{where}: the reply is no JSON: is this Label Studio?"
+                f"{where}: the reply is not JSON: is this Label Studio?"
             ) from None
 
     def _send(self, method: Method, path: str, given: dict[str, Any]) -> Any:

@@ -51,7 +51,8 @@ class LabelStudioWebhook:
         self.address()
         if not self.header.isascii() or not self.header.replace("-", "").isalnum():
             raise InvalidParameter(
-                f"webhook.header is {self.header!r}: give a header's name, as {SECRET_HEADER!r}",
+                f"webhook.header is {self.header!r}: give a header's name, such as "
+                f"{SECRET_HEADER!r}",
                 field="webhook.header",
             )
 
@@ -65,7 +66,7 @@ class LabelStudioWebhook:
             port = None
         if not parts.hostname or port is None:
             raise InvalidParameter(
-                f"webhook.listen is {given!r}: give HOST:PORT, as '127.0.0.1:8765'",
+                f"webhook.listen is {given!r}: give HOST:PORT, such as '127.0.0.1:8765'",
                 field="webhook.listen",
             )
         return parts.hostname, port
@@ -93,15 +94,16 @@ class LabelStudio(FixedPrice):
     Parameters
     ----------
     url : str
-        Its address, as ``http://127.0.0.1:8080``.
+        Its address, such as ``http://127.0.0.1:8080``.
     price : amount of money
-        What an answer costs of somebody who is not yet a worker of the campaign; they join with it.
+        Price per answer of somebody who is not yet a worker of the campaign; they join at this
+        price.
     project : int, optional
-        The project to use; without, one is made, or the one that was made before is found again.
+        The project to use; by default one is created, or the one created earlier is found again.
     token_env : str
         The variable of the environment that has the token: a personal access token or a legacy one.
     token_file : str, optional
-        A file that has it, in place of the variable.
+        A file that has it, instead of the variable.
     workers : mapping of e-mail addresses to the ids of workers
         What people of Label Studio are called in the campaign; others are ``label-studio-ID``, by
         the number of their account.
@@ -109,19 +111,19 @@ class LabelStudio(FixedPrice):
         Whether annotations of people who are neither in ``workers`` nor in the campaign are left
         alone. By default they join.
     one_project_per_worker : bool
-        Whether each worker has a project of their own, in which are the tasks put to them.
+        Whether each worker has their own project with the tasks they are asked about.
     show_verdicts : bool
-        Whether people see what model judges have said. It is quicker, and their answers are not
-        independent of it any more.
+        Whether people see what model judges have said. This is quicker, but makes their answers
+        depend on the verdicts.
     slots : int
         How many tasks are open at a time, for each worker.
     poll : float
-        Seconds between two looks, beside what a webhook says.
+        Seconds between two looks, in addition to webhooks.
     grace : float
-        Seconds for which an answer is still paid that somebody may be giving to a task which was
-        closed meanwhile.
+        Seconds for which an answer to a task that was closed meanwhile is still paid.
     webhook : LabelStudioWebhook or mapping, optional
-        How Label Studio says that something has changed; without, askwise only looks now and then.
+        How Label Studio reports that something has changed; without it, askwise only looks now and
+        then.
 
     Examples
     --------
@@ -173,7 +175,8 @@ class LabelStudio(FixedPrice):
         }
         if len(set(self.workers.values())) < len(self.workers):
             raise InvalidParameter(
-                "workers: two addresses are one worker: a worker is one person", field="workers"
+                "workers: two addresses name the same worker: a worker is one person",
+                field="workers",
             )
         if self.webhook is not None and not isinstance(self.webhook, LabelStudioWebhook):
             self.webhook = _webhook(self.webhook)
@@ -245,7 +248,7 @@ def _webhook(raw: object) -> LabelStudioWebhook:
     known = [each.name for each in dataclasses.fields(LabelStudioWebhook)]
     if not isinstance(raw, Mapping) or "url" not in raw or not set(raw) <= set(known):
         raise InvalidParameter(
-            f"webhook is {raw!r}: give url, and perhaps {', '.join(known[1:])}", field="webhook"
+            f"webhook is {raw!r}: give url and optionally {', '.join(known[1:])}", field="webhook"
         )
     for name, value in raw.items():
         if not isinstance(value, str):
@@ -259,7 +262,7 @@ def _check_url(url: object, name: str) -> None:
     parts = urlsplit(url) if isinstance(url, str) else None
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidParameter(
-            f"{name} is {url!r}: give an address, as 'http://127.0.0.1:8080'", field=name
+            f"{name} is {url!r}: give an address, such as 'http://127.0.0.1:8080'", field=name
         )
     if parts.username is not None or parts.query or parts.fragment:
         raise InvalidParameter(

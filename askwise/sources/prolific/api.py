@@ -351,7 +351,7 @@ def _decimal(amount: int) -> str:
 
 def _safe(id: str) -> str:
     if not is_id(id):
-        raise InvalidParameter(f"id is {id!r}: give one of Prolific's", field="id")
+        raise InvalidParameter(f"id is {id!r}: give an id from Prolific", field="id")
     return id
 
 

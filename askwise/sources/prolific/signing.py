@@ -74,20 +74,22 @@ def check_event(
     lower = {name.lower(): value for name, value in headers.items()}
     at, given = lower.get(TIMESTAMP.lower(), ""), lower.get(SIGNATURE.lower(), "")
     if not (at.isascii() and at.isdecimal() and len(at) < 20):
-        raise _invalid(TIMESTAMP, "is missing, or no number of seconds")
+        raise _invalid(TIMESTAMP, "is missing, or not a number of seconds")
     if not secret:
-        raise _invalid(SIGNATURE, "can't be checked, as there is no secret")
+        raise _invalid(SIGNATURE, "can't be checked, because there is no secret")
     right = sign_event(secret, at, body)
     if not hmac.compare_digest(right.encode(), given.encode("utf-8", "replace")):
-        raise _invalid(SIGNATURE, "does not fit: another secret, or the body was changed")
+        raise _invalid(
+            SIGNATURE, "does not match: the secret is another one, or the body was changed"
+        )
     if abs(clock() - int(at)) > tolerance:
-        raise _invalid(TIMESTAMP, "is of another time: an old event was sent again, or a clock")
+        raise _invalid(TIMESTAMP, "is far from the time here: an old event, or a wrong clock")
     try:
         event = json.loads(body)
     except ValueError:
         event = None
     if not isinstance(event, dict):
-        raise InvalidEvent("the event is no JSON object", field="body")
+        raise InvalidEvent("the event is not a JSON object", field="body")
     return event
 
 

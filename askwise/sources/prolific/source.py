@@ -37,27 +37,27 @@ class Prolific(FixedPrice):
     Parameters
     ----------
     title : str
-        What the study is called on Prolific.
+        Title of the study on Prolific.
     description : str
-        What participants read of it there.
+        Description that participants read there.
     reward : amount of money
-        What a participant is paid at least, in whole cents.
+        Minimum pay of a participant, in whole cents.
     minutes : int
-        How long a participant takes, about.
+        How long a participant is expected to take.
     questions : int
-        How many questions one participant answers at most.
+        Maximum number of questions per participant.
     price : amount of money
-        What one of their answers earns.
+        Pay per answer.
     places : int
-        How many participants the study begins with.
+        Number of participants to begin with.
     step : int
-        How many places are added at a time while the campaign wants more people.
+        Number of places to add at a time while the campaign needs more people.
     most : int
-        How many participants there may be at most.
+        Maximum number of participants.
     extra : mapping, optional
         Further fields of the study, such as ``filters``, ``device_compatibility`` or ``project``.
     slots : int
-        How many questions one of them may have out at a time.
+        How many open questions one of them may have at a time.
 
     Examples
     --------

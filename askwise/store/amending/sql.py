@@ -17,7 +17,7 @@ from askwise.store.records import Change, in_order
 from askwise.store.sql import DELETED, LAST, last_of
 
 _REMOVE = "DELETE FROM {s}{table} WHERE campaign = {v}"
-_BURY = "UPDATE {s}campaigns SET spec = '', archived = {v} WHERE id = {v}"
+_MARK_DELETED = "UPDATE {s}campaigns SET spec = '', archived = {v} WHERE id = {v}"
 _SPEC = "UPDATE {s}campaigns SET spec = {v} WHERE id = {v}"
 _ROW = "UPDATE {s}events SET key = {v}, body = {v} WHERE campaign = {v} AND seq = {v}"
 _REPLY = """
@@ -43,7 +43,7 @@ class SqlAmending(SqlArchiving, Amending):
                 self._change_or_raise(link, ordered)
                 for table in ("snapshots", "replies", "events"):
                     self._run(link, _REMOVE, campaign, table=table)
-                self._run(link, _BURY, DELETED, campaign)
+                self._run(link, _MARK_DELETED, DELETED, campaign)
         except _RecordsMoved:
             return False
         self._ids.pop(name, None)

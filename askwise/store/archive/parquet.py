@@ -51,7 +51,7 @@ def look(file: Path) -> ArchivedFile:
     Raises
     ------
     StoreError
-        It is no archive, or one of a newer askwise.
+        It is not an archive, or one of a newer askwise.
     """
     with _opened(file) as table:
         return _said(file, table)

@@ -122,7 +122,7 @@ def check(file: BinaryIO, tell: Tell = _nobody) -> Counts:
     Raises
     ------
     StoreError
-        It is no backup, is of a newer askwise, was cut off, or was changed.
+        It is not a backup, is of a newer askwise, was cut off, or was changed.
     """
     counts = Counts()
     for _ in _lines(file, counts, tell):

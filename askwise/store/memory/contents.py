@@ -139,5 +139,5 @@ class MemoryFiller(Filler):
         for record in records:
             found = self.kinds.setdefault(record.kind, RecordsOfKind())
             if record.id in found.bodies:
-                raise StoreError(f"the {record.kind!r} {record.id!r} is there twice")
+                raise StoreError(f"the {record.kind!r} {record.id!r} appears twice")
             found.put(record.id, record.body)

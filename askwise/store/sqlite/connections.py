@@ -61,13 +61,17 @@ class SqliteConnection(Connection):
         return self._connection is not None and self._connection.in_transaction
 
     def run(self, statement: str, *values: Any) -> list[Any]:
-        with self._explained() as connection:
-            return connection.execute(statement, values).fetchall()
+        try:
+            return self._open().execute(statement, values).fetchall()
+        except (sqlite3.Error, UnicodeEncodeError) as error:
+            raise self._failed(error) from error
 
     def run_many(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Execute a statement for each row."""
-        with self._explained() as connection:
-            connection.executemany(statement, rows)
+        try:
+            self._open().executemany(statement, rows)
+        except (sqlite3.Error, UnicodeEncodeError) as error:
+            raise self._failed(error) from error
 
     def take_turn(self) -> None:
         """Wait in the queue of writers; release ``queue`` when the transaction has ended."""
@@ -83,16 +87,15 @@ class SqliteConnection(Connection):
     def __del__(self) -> None:
         self.close()  # its thread has ended
 
-    @contextmanager
-    def _explained(self) -> Iterator[sqlite3.Connection]:
-        """Lend the connection, turn its errors into ours, and remember them."""
-        try:
-            if self._connection is None:
-                self._connection = _connect(self.file, self.patience)
-            yield self._connection
-        except (sqlite3.Error, UnicodeEncodeError) as error:
-            self.failure = self._explain(error)
-            raise self.failure from error
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = _connect(self.file, self.patience)
+        return self._connection
+
+    def _failed(self, error: Exception) -> StoreError:
+        """Turn an error of SQLite's into ours, and remember it."""
+        self.failure = self._explain(error)
+        return self.failure
 
     def _explain(self, error: Exception) -> StoreError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the rest is detail
@@ -132,27 +135,24 @@ class SqliteConnections(Connections[SqliteConnection]):
             raise errors.unusable(f"{self.file} can't be opened: {error}") from error
 
     def use(self) -> AbstractContextManager[SqliteConnection]:
-        return self._lend(self._own())
+        return _Loan(self, self._own())
 
     @contextmanager
     def _lend_another(self) -> Iterator[SqliteConnection]:
-        with self._lend(self._make()) as link:
+        with _Loan(self, self._make()) as link:
             try:
                 yield link
             finally:
                 if not link.is_foreign:
                     link.close()
 
-    @contextmanager
-    def _lend(self, link: SqliteConnection) -> Iterator[SqliteConnection]:
-        with link.lock:
-            if self._closed:
-                raise errors.store_closed()
-            link.uses += 1
-            try:
-                yield link
-            finally:
-                link.uses -= 1
+    def lend(self, link: SqliteConnection) -> None:
+        """Let a thread use a connection, unless all are closed."""
+        link.lock.acquire()
+        if self._closed:
+            link.lock.release()
+            raise errors.store_closed()
+        link.uses += 1
 
     def _make(self) -> SqliteConnection:
         link = SqliteConnection(self.file, self.patience, self._queue)
@@ -214,6 +214,24 @@ class SqliteConnections(Connections[SqliteConnection]):
         self._links = weakref.WeakSet()
         self._local = threading.local()
         self.resume()
+
+
+class _Loan(AbstractContextManager[SqliteConnection]):
+    """A connection while it is in use: a class, as a commit takes a few of them."""
+
+    __slots__ = ("_link", "_whose")
+
+    def __init__(self, whose: SqliteConnections, link: SqliteConnection) -> None:
+        self._whose = whose
+        self._link = link
+
+    def __enter__(self) -> SqliteConnection:
+        self._whose.lend(self._link)
+        return self._link
+
+    def __exit__(self, *_: object) -> None:
+        self._link.uses -= 1
+        self._link.lock.release()
 
 
 # SQLite's locks belong to the process, but a fork copies its record of them: a child takes the

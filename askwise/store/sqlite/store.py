@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from askwise.core.errors import Conflict, StoreError, UnknownName
+from askwise.core.events import Event
 from askwise.store import errors
 from askwise.store.amending.sql import SqlAmending
 from askwise.store.backup.portable import Filler, Head, Item
 from askwise.store.base import Reply, Snapshot, Transaction
-from askwise.store.event_rows import EventRow
+from askwise.store.event_rows import EventRow, pack
 from askwise.store.migrations.on_sqlite import pending
 from askwise.store.news import News, TellsNews, Told
 from askwise.store.records import Change, Record, in_order
-from askwise.store.sql import DELETED, LAST, LOOK, PATIENCE, RENAMED_SINCE, SqlTransaction, last_of
+from askwise.store.sql import DELETED, LOOK, PATIENCE, RENAMED_SINCE, SqlTransaction, last_of
 from askwise.store.sqlite.connections import SqliteConnection, SqliteConnections
 
 _CREATE = "INSERT INTO campaigns (name, created, spec) VALUES (?, ?, ?)"
@@ -97,8 +98,8 @@ class SqliteStore(SqlAmending, TellsNews):
     @contextmanager
     def write(self, name: str) -> Iterator[Transaction]:
         campaign = self._id(name)
-        with self._connections.use_outside("write") as link, _exclusive(link):
-            last = last_of(self._run(link, LAST, campaign))
+        with self._connections.use_outside("write") as link, _Exclusive(link):
+            last = last_of(link.run(self._last, campaign))
             if last == 0:
                 self.check_here(name)
             transaction = _SqliteTransaction(self, link, name, campaign, last)
@@ -108,6 +109,29 @@ class SqliteStore(SqlAmending, TellsNews):
             finally:
                 transaction.over = True
         if transaction.grown:
+            self._news.post(name)
+
+    def append(
+        self, name: str, events: Sequence[Event], expected_seq: int, replies: Sequence[Reply] = ()
+    ) -> None:
+        # As ``write`` would, without a transaction to hand out: all that is written is known.
+        campaign, rows = self._id(name), pack(events, expected_seq)
+        with self._connections.use_outside("append") as link, _Exclusive(link):
+            last = last_of(link.run(self._last, campaign))
+            if last == 0:
+                self.check_here(name)
+            if last != expected_seq:
+                raise errors.log_moved(name, last, expected_seq)
+            keys = [reply.key for reply in replies]
+            if keys:
+                for taken in self.replies_on(link.run, campaign, keys):
+                    raise errors.reply_exists(name, taken)
+                if len(set(keys)) < len(keys):
+                    raise errors.reply_exists(name, max(keys, key=keys.count))
+                link.run_many(_KEEP, [(campaign, *astuple(reply)) for reply in replies])
+            if rows:
+                link.run_many(_APPEND, [(campaign, *row) for row in rows])
+        if rows:
             self._news.post(name)
 
     def subscribe(self, told: Told) -> Callable[[], None]:
@@ -192,7 +216,7 @@ class SqliteStore(SqlAmending, TellsNews):
     def _exclusive(self, verb: str) -> Iterator[SqliteConnection]:
         """Hold the write lock for what can't be done inside a write block."""
         self._connections.missing()
-        with self._connections.use_outside(verb) as link, _exclusive(link):
+        with self._connections.use_outside(verb) as link, _Exclusive(link):
             yield link
 
 
@@ -226,24 +250,48 @@ def _taken(name: str, known: list[Any]) -> Conflict:
     return errors.campaign_exists(name, deleted=known[0][0] == DELETED)
 
 
-@contextmanager
-def _exclusive(link: SqliteConnection) -> Iterator[None]:
-    """Hold the write lock: commit at the end of the block, roll back on an exception."""
-    link.take_turn()
-    try:
-        link.writing, link.failure = True, None
-        link.run("BEGIN IMMEDIATE")
-        yield
-        if link.is_foreign:
-            raise errors.forked(link.where)
-        _commit(link)
-    except BaseException:
-        if not link.is_foreign:
-            _rollback(link)
-        raise
-    finally:
-        link.writing = False
-        link.queue.release()
+class _Exclusive(AbstractContextManager[None]):
+    """Holds the write lock: commits at the end of the block, rolls back on an exception."""
+
+    __slots__ = ("_link",)
+
+    def __init__(self, link: SqliteConnection) -> None:
+        self._link = link
+
+    def __enter__(self) -> None:
+        link = self._link
+        link.take_turn()
+        try:
+            link.writing, link.failure = True, None
+            link.run("BEGIN IMMEDIATE")
+        except BaseException:
+            self._give_up()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        link = self._link
+        try:
+            if kind is None:
+                if link.is_foreign:
+                    raise errors.forked(link.where)
+                _commit(link)
+        except BaseException:
+            self._give_up()
+            raise
+        if kind is not None:
+            self._give_up()
+        else:
+            link.writing = False
+            link.queue.release()
+
+    def _give_up(self) -> None:
+        link = self._link
+        try:
+            if not link.is_foreign:
+                _rollback(link)
+        finally:
+            link.writing = False
+            link.queue.release()
 
 
 def _commit(link: SqliteConnection) -> None:

@@ -179,7 +179,7 @@ class RefereeBooks:
     def takes_late(self, seq: int) -> bool | None:
         """Whether an answer to an expired assignment is to be accepted.
 
-        None where that hangs on units that were planned for tasks that are gone.
+        None where that depends on units that were planned for tasks that are gone.
         """
         work = self.work[seq]
         if self.stopped or (work.task not in self.open_tasks and not work.gold):

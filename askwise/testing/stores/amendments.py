@@ -37,7 +37,7 @@ def _fill(store: Store) -> None:
     store.change([Change("token", "t", None, "ann")])
 
 
-class _Renaming:
+class _AnnToEve:
     """Rename ann to eve wherever the name occurs."""
 
     def spec(self, text: str) -> str:
@@ -78,7 +78,7 @@ def a_campaign_is_not_deleted_on_what_was_true_before(store: Amending) -> None:
 def a_campaign_is_rewritten_as_a_whole(store: Amending) -> None:
     """Spec, events, keys, replies and records, and those of no other campaign."""
     change = Change("token", "t", "ann", "eve")
-    same(store.rewrite("c", 3, _Renaming(), _RENAMED, [change]), True, "rewrite")
+    same(store.rewrite("c", 3, _AnnToEve(), _RENAMED, [change]), True, "rewrite")
     same([event.worker for event in store.read("c")], ["eve"] * 4, "workers")
     same([event.key for event in store.read("c")], ["eve 1", "eve 2", "eve 3", None], "keys")
     same(store.spec("c"), '{"by": "eve"}', "spec")
@@ -93,16 +93,16 @@ def a_campaign_is_rewritten_as_a_whole(store: Amending) -> None:
 @_listed
 def a_campaign_is_not_rewritten_on_what_was_true_before(store: Amending) -> None:
     """Neither if its log has grown, nor if a record has changed."""
-    refused(Conflict, store.rewrite, "c", 2, _Renaming(), [Event(Kind.RENAMED, seq=3)])
+    refused(Conflict, store.rewrite, "c", 2, _AnnToEve(), [Event(Kind.RENAMED, seq=3)])
     change = Change("token", "t", "bob", "eve")
-    same(store.rewrite("c", 3, _Renaming(), _RENAMED, [change]), False, "rewrite")
+    same(store.rewrite("c", 3, _AnnToEve(), _RENAMED, [change]), False, "rewrite")
     same([event.worker for event in store.read("c")], ["ann"] * 3, "workers")
 
 
 @_listed
 def no_snapshot_of_before_a_rewriting_is_kept_after_it(store: Amending) -> None:
     """Somebody may have been about to save one."""
-    store.rewrite("c", 3, _Renaming(), _RENAMED)
+    store.rewrite("c", 3, _AnnToEve(), _RENAMED)
     store.save("c", Snapshot(3, "v", b"ann"))
     same(store.snapshot("c", "v"), None, "snapshots")
     if keeps_snapshots(store):

@@ -121,3 +121,6 @@ def test_views_and_log_are_as_their_schemas_say_and_read_back() -> None:
         for event in {event.kind: event for event in campaign.log()}.values():
             assert faults("event", event.to_json()) == [], event.kind
         run(campaign)
+    # In a notebook, a row for each set.
+    shown = campaign.certificate()._repr_html_()
+    assert "<th>block</th><th>size</th><th>allowed</th>" in shown

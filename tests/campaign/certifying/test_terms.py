@@ -38,7 +38,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "error 1": ({"certify": {"error": 1}}, "certify.error", "between 0 and 1"),
     "confidence 0": ({"certify": {"confidence": 0}}, "certify.confidence", "between 0 and 1"),
     "a share of 0": ({"certify": {"share": 0.0}}, "certify.share", "between 0 and 1"),
-    "nobody": ({"certify": {"by": []}}, "certify.by", "name one trusted worker"),
+    "nobody": ({"certify": {"by": []}}, "certify.by", "name at least one trusted worker"),
     "a stranger": ({"certify": {"by": ["wet"]}}, "certify.by", "did you mean 'vet'"),
     "not trusted": ({"certify": {"by": ["j1"]}}, "certify.by", "trusted=True"),
     "twice": ({"certify": {"by": ["vet", "vet"]}}, "certify.by", "each worker once"),
@@ -51,7 +51,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
     "an unknown field": ({"certify": {"eror": 0.1}}, "certify.eror", "did you mean 'error'"),
     "blocks": ({"certify": {"blocks": 0}}, "certify.blocks", "from 1"),
     "escalate": ({"certify": {"escalate": "yes"}}, "certify.escalate", "true or false"),
-    "no name": ({"certify": {"by": True}}, "certify.by", "name one trusted worker"),
+    "no name": ({"certify": {"by": True}}, "certify.by", "name at least one trusted worker"),
 }
 
 

@@ -67,9 +67,9 @@ def test_a_change_is_folded_before_the_lock_is_taken(monkeypatch: pytest.MonkeyP
     free: list[bool] = []
     plain = Loader.refold
 
-    def refold(loader: Loader, *given: Any) -> Any:
+    def refold(loader: Loader, *given: Any, **named: Any) -> Any:
         free.append(not campaign.busy)
-        return plain(loader, *given)
+        return plain(loader, *given, **named)
 
     monkeypatch.setattr(Loader, "refold", refold)
     campaign.revise(ids["ann"], "dog")

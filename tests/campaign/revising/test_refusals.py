@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from askwise import Campaign
-from askwise.core.errors import AskwiseError, Conflict, InvalidAnswer, UnknownName
+from askwise.campaign import writer
+from askwise.core.errors import AskwiseError, Conflict, InvalidAnswer, TooLarge, UnknownName
 from tests.campaign import certified
 from tests.campaign.revising.changed import asked, made
 
@@ -136,6 +137,25 @@ def test_after_the_draw_for_audits_labels_and_truths_stay() -> None:
         with pytest.raises(Conflict, match="set_label sets another label") as caught:
             campaign.revise(id, "no")
         assert caught.value.reason == reason
+
+
+def test_a_change_that_would_take_too_long_is_refused_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    campaign = made(tasks=[f"t{at}" for at in range(100)], budget=None)
+    batch = campaign.ask(limit=100)
+    for each in batch:
+        campaign.tell(each.id, "cat")
+    before = campaign.log()[-1].seq
+    assert before > 256, "a fold is looked at every so many events"
+    monkeypatch.setattr(writer, "LONGEST_CHANGE", 1e-9)
+    with pytest.raises(TooLarge, match=f"{before} events .* `askwise warm random-pairs`") as caught:
+        campaign.revise(batch[0].id, "dog")
+    assert caught.value.field == "assignment"
+    assert campaign.log()[-1].seq == before
+    monkeypatch.undo()
+    campaign.revise(batch[0].id, "dog")
+    assert campaign.assignment(batch[0].id).value == "dog"
 
 
 # Retries, processes, crashes.

@@ -8,16 +8,9 @@ import pytest
 
 from askwise import Campaign, Worker
 from askwise.campaign.views import Paces
+from tests.clock import Clock
 
 ANN = Worker("ann", "0.10", kind="person")
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def made(clock: Clock, **changes: object) -> Campaign:

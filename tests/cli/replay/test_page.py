@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from askwise.cli import outputs
-from askwise.cli.outputs import EVERY
+from askwise.cli import progress
+from askwise.cli.progress import EVERY
 from tests.cli import helpers
 from tests.cli.replay.sheets import GOLD, QUICK, SHEET, TOLD, write
 
@@ -128,7 +128,7 @@ def test_the_lab_is_needed_for_the_page_only(labels: str, gold: str) -> None:
 def test_in_a_pipe_a_line_says_now_and_then_what_is_run(
     call: Call, labels: str, gold: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outputs, "EVERY", 0.001)
+    monkeypatch.setattr(progress, "EVERY", 0.001)
     said = call("replay", labels, "--gold", gold, *QUICK).stderr.splitlines()
     assert said
     step = r"(hem|random-pairs) at a budget of [1-8], run [12] of 2 \(\d\d? % done\)"
@@ -140,10 +140,10 @@ def test_in_a_pipe_a_line_says_now_and_then_what_is_run(
 def test_a_step_that_takes_long_is_named_again_and_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(outputs, "EVERY", 0.001)
+    monkeypatch.setattr(progress, "EVERY", 0.001)
     said: list[str] = []
     deadline = time.monotonic() + 60
-    with outputs.spoken() as say:
+    with progress.spoken() as say:
         say("hem")
         while len(said) < 3:
             assert time.monotonic() < deadline

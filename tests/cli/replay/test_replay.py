@@ -141,7 +141,7 @@ def test_a_pair_is_asked_once(
         file.write("t1,w1,b\n")
     found = call_json("replay", labels, "--gold", gold, *QUICK)
     assert found["answers"] == 18
-    assert found["remarks"][0].endswith("as a pair is asked once: 1.")
+    assert found["remarks"][0].endswith("because a pair is asked once: 1.")
     said = refusal("replay", labels, "--gold", gold, *QUICK, "--duplicates", "refuse")
     assert said.startswith("labels.csv, line 20: worker 'w1' answered task 't1' in line 2")
 

@@ -242,7 +242,12 @@ BAD: dict[str, tuple[str, dict[str, Any], str, str]] = {
         *("deepeval.json", {"tool": "deepeval", "metric": "Bias", "people_metric": "me"}),
         *("people_metric", "test runs of DeepEval hold what models say"),
     ),
-    "another tool's file": ("trulens.csv", {"tool": "langfuse"}, "file", "no export of Langfuse"),
+    "another tool's file": (
+        "trulens.csv",
+        {"tool": "langfuse"},
+        "file",
+        "is not an export of Langfuse",
+    ),
     "records without an id": ("langfuse.csv", {"tool": "trulens"}, "file", "record_id"),
     "JSON of another kind": ("deepeval.json", {"tool": "promptfoo"}, "file", "version 3"),
     "JSON that is no test run": ("promptfoo.json", {"tool": "deepeval"}, "file", "testCases"),

@@ -125,7 +125,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
     [
         (("--backend", "dask", "--method", "glad"), "'glad' does not run on a cluster: give one"),
         (("--backend", "dask", "--method", "all"), "'all' does not run on a cluster"),
-        (("--scheduler", "tcp://127.0.0.1:9"), "scheduler goes with --backend dask"),
+        (("--scheduler", "tcp://127.0.0.1:9"), "scheduler needs --backend dask"),
         (("--backend", "abacus"), "'abacus' is not one of 'local', 'dask'"),
     ],
 )

@@ -45,21 +45,24 @@ def test_the_best_fixed_choice_is_found_on_the_mean_and_compared_in_pairs() -> N
     family = FAMILIES["labels at prices"]
     samples = np.zeros((3, len(family.worlds), 1 + len(family.choices)))
     samples[:, :, 0] = 0.8
-    # The second choice is best on the mean, though another is best in the first world.
-    samples[:, :, 2] = np.array([0.8, 0.9, 1.0])[:, None]
-    samples[:, 0, 3] = 1.0
+    # One choice is best on the mean, though another is best in the first world.
+    best, other = (1 + family.choices.index(name) for name in ("bbta", "optkg"))
+    samples[:, :, best] = np.array([0.8, 0.9, 1.0])[:, None]
+    samples[:, 0, other] = 1.0
     rows = experiment.rows(Cell("labels at prices", 0.0), samples.reshape(3, -1), 0)
     (behind,) = [row for row in rows if row.metric == "behind"]
-    assert behind.series == "label-bounded-epsilon-first"
+    assert behind.series == "bbta"
     assert behind.mean == pytest.approx(0.1)
     # Student's t for differences of 0, 0.1 and 0.2.
     assert behind.ci_high - behind.mean == pytest.approx(4.3027 * 0.1 / np.sqrt(3), rel=1e-4)
-    assert "auto is behind: less by 0.100" in experiment.differences(rows)[0]
+    said = experiment.differences(rows)[0]
+    assert "auto is behind: less by 0.100" in said
+    assert said.endswith("furthest behind in number 1, where optkg has 0.200 more.")
 
 
 def test_one_replication_is_enough_for_a_table() -> None:
     experiment = AutoChoices(families=("labels at prices",))
-    rows = experiment.rows(Cell("labels at prices", 0.0), np.full((1, 4 * 6), 0.5), 0)
+    rows = experiment.rows(Cell("labels at prices", 0.0), np.full((1, 4 * 8), 0.5), 0)
     assert {row.n for row in rows} == {1}
 
 

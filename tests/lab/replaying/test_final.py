@@ -10,7 +10,7 @@ import pytest
 from askwise import Campaign
 from askwise.core.choices import Batch
 from askwise.core.errors import InvalidParameter, UnknownPolicy
-from askwise.core.scoring import Labels
+from askwise.core.scoring import ScoredLabels
 from askwise.lab.replaying.bench import Bench, contender, draw_truths, final_answers, final_labels
 from askwise.lab.worlds import Recording
 
@@ -27,7 +27,7 @@ def recorded(seed: int, tasks: int = 12, workers: int = 6, options: int = 3) -> 
     return Recording(task, worker, label, tasks, workers, options, truth, np.arange(tasks) % 2)
 
 
-def run(label: str, told: tuple[int, ...] = (), budget: int = 30) -> tuple[Any, Any, Labels]:
+def run(label: str, told: tuple[int, ...] = (), budget: int = 30) -> tuple[Any, Any, ScoredLabels]:
     """A contender's run: the bench, the outcome and the labels."""
     bench, each = Bench(recorded(2), told), contender(label)
     outcome = bench._outcome(each, budget, 3, 0, 1, {})
@@ -213,7 +213,7 @@ def test_a_rule_that_is_not_known_is_refused() -> None:
 def test_a_policy_that_needs_a_rule_and_has_none_says_how_to_give_one() -> None:
     said = (
         "stop is missing: policy 'b-kube' stays on a task until a stopping rule closes it; "
-        r"give --stop 'lead\(lead=2\)', say, or write 'b-kube until lead\(lead=2\)'"
+        r"give --stop 'lead\(lead=2\)', for example, or write 'b-kube until lead\(lead=2\)'"
     )
     with pytest.raises(InvalidParameter, match=said) as caught:
         contender("b-kube").check(recorded(2).problem(30))

@@ -98,7 +98,7 @@ def test_the_first_of_several_answers_of_a_pair_counts(make: Make) -> None:
         assert [table.label_names[at] for at in recording.label] == ["yes", "no"]
         found = run(table, budget=2)
         assert found.answers == 2
-        assert found.remarks[0].endswith(f"as a pair is asked once: {left_out}.")
+        assert found.remarks[0].endswith(f"because a pair is asked once: {left_out}.")
 
 
 def test_runs_differ_by_their_order_and_a_seed_gives_the_same_again(make: Make) -> None:

@@ -224,6 +224,53 @@ def elimination(costs, demand):
     return stays
 
 
+def elimination_by_exchange(costs, alpha, error):
+    """Who stays for any error function: by all sets that are cheaper than one that is enough."""
+
+    def stays(low, high, left):
+        S = cheapest(costs, low, alpha, error, left)
+        if S is None:
+            return left
+        enough = sum(costs[at] for at in S)
+        cheaper = [
+            some
+            for size in range(1, len(left) + 1)
+            for some in combinations(left, size)
+            if sum(costs[at] for at in some) < enough
+        ]
+        gone = set()
+        for r in left:
+            most = max((len(some) for some in cheaper if r in some), default=0)
+            better = [at for at in left if (costs[at], at) < (costs[r], r) and low[at] >= high[r]]
+            if r not in S and len(better) >= most:
+                gone.add(r)
+        return [at for at in left if at not in gone]
+
+    return stays
+
+
+def multiple_pull_ucb(world, pulls, alpha, learner) -> Decisions:
+    """Section 3.4.1: arms by their upper confidence bounds; those never pulled come first."""
+    decided: Decisions = []
+    for t in range(1, world.tasks + 1):
+        index = [
+            right / seen + math.sqrt(2 * math.log(t) / seen) if seen else math.inf
+            for seen, right in zip(learner.seen, learner.right, strict=True)
+        ]
+        ranked = sorted(range(world.size), key=lambda at: (-index[at], at))
+        S = ranked[:pulls]
+        if pulls is None:
+            sizes = range(1, world.size + 1)
+            S = ranked[
+                : next(
+                    k for k in sizes if majority([min(1, index[at]) for at in ranked[:k]]) <= alpha
+                )
+            ]
+        decided.append((sorted(S), "optimistic"))
+        learner.learn(t - 1, S)
+    return decided
+
+
 def epsilon_t_greedy(world, solve, explore, floor, learner, draws) -> Decisions:
     """Section 6.3: everybody with probability min(1, explore / t), else by the means."""
     everybody = list(range(world.size))

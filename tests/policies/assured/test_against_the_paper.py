@@ -6,7 +6,9 @@ import math
 
 import pytest
 
+from askwise.core.choices import Wait
 from askwise.core.draws import POLICY, Draw, stream, uniform
+from tests.policies.assured.campaigns import campaign_of, tell
 from tests.policies.assured.readings import (
     Learner,
     World,
@@ -18,6 +20,7 @@ from tests.policies.assured.readings import (
     ga,
     linear,
     majority,
+    multiple_pull_ucb,
     run_campaign,
 )
 
@@ -161,6 +164,24 @@ def test_cucb_takes_the_cheapest_set_at_the_upper_bounds_for_ever(seed):
         _, high = learner.interval(t)
         assert (some, note) == (cheapest(world.costs, high, 0.2, majority, everybody), "optimistic")
         learner.learn(t - 1, some)
+
+
+@pytest.mark.parametrize("pulls", [1, 3, None])
+def test_multiple_pull_ucb_takes_those_with_the_highest_upper_bounds(pulls):
+    world = World(3, [0.95, 0.5, 0.9, 0.6, 0.85, 0.7], 80)
+    policy = {"name": "multiple-pull-ucb", "alpha": 0.2, "pulls": pulls}
+    decided, _ = run_campaign(world, policy)
+    assert decided == multiple_pull_ucb(world, pulls, 0.2, Learner(world, 0.05, "ucb1"))
+    assert len({tuple(some) for some, _ in decided}) > 3
+
+
+def test_a_set_by_upper_bounds_that_loses_a_member_takes_the_next():
+    campaign = campaign_of({"name": "multiple-pull-ucb", "pulls": 2}, tasks=1)
+    first, second = campaign.ask(limit=4)
+    campaign.decline(first.id)
+    assert [each.worker for each in campaign.ask(limit=4)] == ["w2"]
+    tell(campaign, [second])
+    assert campaign.ask() == Wait("answers")
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -66,13 +66,43 @@ def test_a_plurality_made_for_another_number_of_options_is_refused():
     assert caught.value.field == "options"
 
 
-def test_nobody_is_asked_where_the_rarer_option_is_rare_enough():
-    policy = {"name": "ccb-fixed", "qualities": (0.9, 0.8), "alpha": 0.1}
-    asked = [
-        len(campaign_of({**policy, "error": error}, 2, 1, ("no", "yes")).ask(limit=5))
-        for error in ("likeliest(prior=0.6)", "majority-first(prior=0.5)")
-    ]
-    assert asked == [1, 1]
+@pytest.mark.parametrize("more", [{"name": "ccb-fixed", "rounds": 0}, {"name": "cucb"}])
+def test_nobody_is_asked_where_the_rarer_option_is_rare_enough(more):
+    def ask(error):
+        return campaign_of({"alpha": 0.1, "error": error, **more}, 2, 1, ("no", "yes")).ask(limit=5)
+
+    assert len(ask("likeliest(prior=0.6)")) >= 1
+    assert ask("likeliest(prior=0.95)") == Done("tasks")
+
+
+@pytest.mark.parametrize("error", ["weighted-majority", "likeliest(prior=0.6)"])
+def test_who_is_surely_worse_than_a_coin_assures_nothing_though_they_are_believed_the_opposite(
+    error,
+):
+    # 2 of 12 are right: the upper bound is below 1/2, and the lower one, near 0, would be as good
+    # as near 1. What is known is only that they are no better than the upper bound.
+    policy = {"name": "ccb-fixed", "alpha": 0.2, "error": error, "earlier": [("w0", 2, 12)]}
+    made = campaign_of({**policy, "bounds": "paper", "mu": 0.9, "rounds": 0}, 1, 1, ("no", "yes"))
+    for each in made.ask(limit=1):
+        made.tell(each.id, "no")
+    (answer,) = made.answers()
+    assert answer.outcome == "target_not_reachable"
+    assert answer.assured_error == pytest.approx(0.5 if error == "weighted-majority" else 0.4)
+
+
+@pytest.mark.parametrize("name", ["ccb-ns", "ccb-s", "ccb-se", "ccb-fixed", "multiple-pull-ucb"])
+@pytest.mark.parametrize("error", ["majority-first(prior=0.7)", "likeliest(prior=0.7)"])
+def test_every_policy_takes_errors_that_know_how_frequent_options_are(name, error):
+    policy = {"name": name, "alpha": 0.25, "floor": 0.7, "error": error}
+    made = campaign_of(policy, workers=3, tasks=3, options=("no", "yes"))
+    told = 0
+    while not isinstance(choice := made.ask(limit=5), Done):
+        if choice == Wait("truth"):
+            made.truth(f"t{told}", "yes")
+            told += 1
+        for each in choice:
+            made.tell(each.id, "yes")
+    assert all(answer.value == "yes" for answer in made.answers())
 
 
 def test_bids_go_with_more_than_two_options():

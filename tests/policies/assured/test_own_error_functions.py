@@ -37,7 +37,15 @@ def test_an_error_function_of_ones_own_decides_by_trying_all_sets():
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"solver": "greedy"}, {"miss": 30.0}, {"name": "ccb-s"}, {"ahead": 2}]
+    "more",
+    [
+        {},
+        {"solver": "greedy"},
+        {"solver": "classes"},
+        {"miss": 30.0},
+        {"name": "ccb-s"},
+        {"ahead": 2},
+    ],
 )
 def test_a_campaign_with_a_function_of_ones_own_runs_to_its_end(more):
     policy = {"name": "ccb-ns", "alpha": 0.3, "floor": 0.7, "error": "assured-test-hundredths"}
@@ -57,9 +65,10 @@ def test_a_campaign_with_a_function_of_ones_own_runs_to_its_end(more):
 
 
 def test_too_many_workers_for_a_function_of_ones_own_are_refused_at_the_start():
-    with pytest.raises(TooLarge, match=r"workers are 21: .* give at most 20 or solver='greedy'"):
+    with pytest.raises(TooLarge, match=r"workers are 21: .* give at most 20, or solver='classes'"):
         campaign_of({"name": "ccb-ns", "error": "assured-test-hundredths"}, workers=21)
-    campaign_of(
-        {"name": "ccb-ns", "error": "assured-test-hundredths", "solver": "greedy"}, workers=21
-    )
+    for solver in ("greedy", "classes"):
+        campaign_of(
+            {"name": "ccb-ns", "error": "assured-test-hundredths", "solver": solver}, workers=21
+        )
     assert not policies.make({"name": "ccb-s", "error": "assured-test-hundredths"}).compiles

@@ -76,6 +76,25 @@ def test_nothing_is_spent_on_the_worthless_beyond_what_learning_takes(policy: An
     assert status.spent <= 150
 
 
+@pytest.mark.parametrize(
+    ("policy", "outcome", "below", "above"),
+    [
+        ("gittins-knapsack", {**FROM_1_TO_5, "zero": 3}, 1.0, 4.0),
+        ("knowledge-gradient", {**BELOW_TOO, "zero": 0.2}, -0.8, 0.6),
+    ],
+)
+def test_a_stated_zero_inside_the_range_is_what_workers_have_to_be_worth(
+    policy: str, outcome: dict[str, Any], below: float, above: float
+) -> None:
+    campaign = Campaign.create(
+        workers=[Worker("a", 1)], outcome=outcome, budget=40, policy=policy, seed=1
+    )
+    assert run(campaign, {"a": below})[0] == Done("worthless")
+    campaign.add(workers=[Worker("b", 1)])
+    why, asked = run(campaign, {"a": below, "b": above})
+    assert (why, asked["a"]) == (Done("budget"), 0)
+
+
 def test_those_worth_something_are_asked_and_the_others_left() -> None:
     for policy in ("gittins-knapsack", "knowledge-gradient", "thompson-knapsack"):
         campaign = Campaign.create(

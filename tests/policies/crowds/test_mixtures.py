@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from askwise.core.compiling import bind
 from askwise.core.errors import InvalidParameter
 from askwise.policies.crowds import mixtures
+from askwise.policies.crowds.grid import points, shares_of
 from askwise.policies.crowds.mixtures import best_mixture, best_mixture_any, induced_gap, mixture
 
 SIZES = list(itertools.product(range(1, 6), range(2, 5)))
@@ -195,6 +196,26 @@ def test_a_mixture_with_prices_by_hand():
     value, weights = solve(responses, np.array([1.0, 30.0]), 0)
     assert weights.tolist() == [1, 0]
     assert value == pytest.approx(0.1)
+
+
+def test_two_weak_crowds_at_prices_one_and_two_are_mixed_where_their_leads_meet():
+    # A share a of the first leads by .02 a + .18 (1 - a) and .33 a + .02 (1 - a), at a mean price
+    # of 2 - a. The leads meet at a = 16/47: before, the second is less and rises; after, the first
+    # is less and falls faster than the root of the price. Alone: .02 and .02/sqrt(2).
+    responses = np.array([[0.45, 0.43, 0.12], [0.40, 0.22, 0.38]])
+    value, weights = solve(responses, np.array([1.0, 2.0]), 0)
+    assert weights == pytest.approx([16 / 47, 31 / 47])
+    assert value == pytest.approx((0.18 - 0.16 * 16 / 47) / math.sqrt(2 - 16 / 47))
+    # On VirtUniform's grid of thirds the mixture beside it is best, by gap per root of mean price.
+    worth = []
+    for arm in range(points(2, 3)):
+        shares = np.empty(2)
+        shares_of(arm, 3, 2, shares)
+        first, second, _ = np.sort(shares @ responses)[::-1]
+        worth.append((first - second) / math.sqrt(shares @ [1, 2]))
+    assert worth == pytest.approx(
+        [0.02, 0.0733 / 1.1547, 0.12333 / 1.29099, 0.02 / 1.41421], abs=1e-4
+    )
 
 
 def test_three_crowds_that_each_err_in_their_own_way_are_mixed_evenly():

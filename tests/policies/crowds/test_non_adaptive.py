@@ -126,7 +126,7 @@ def test_shares_are_renormalised_over_those_who_are_there():
 
 
 def test_an_unknown_crowd_in_the_shares_is_named():
-    with pytest.raises(Exception, match=r"'bb', which is no worker") as caught:
+    with pytest.raises(Exception, match=r"'bb', which is not a worker") as caught:
         poll({"name": "non-adaptive", "shares": {"a": 1, "bb": 1}})
     assert getattr(caught.value, "field", None) == "shares"
 

@@ -133,7 +133,7 @@ def test_however_often_it_is_called_all_tasks_are_looked_at_when_that_is_due(
         looks.append(counts)
         if len(looks) == 1:
             scene.annotate("ann", "t1", "yes")  # of which no call tells
-        made._bell.ring(scene.place("t0"))
+        made._signal.note(scene.place("t0"))
         if len(looks) == 10:
             made.stop()
 

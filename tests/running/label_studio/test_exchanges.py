@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from scripts import label_studio
-from scripts.debian import Unavailable
+from scripts.installing import Unavailable
 from tests.running.label_studio.exchanges import course, recorded
 from tests.running.label_studio.fake import ADMIN, FakeLabelStudio
 from tests.running.label_studio.real import RealServer

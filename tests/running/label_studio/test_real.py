@@ -12,7 +12,7 @@ import pytest
 
 from askwise import Campaign
 from askwise.core.events import Kind
-from scripts.debian import Unavailable
+from scripts.installing import Unavailable
 from scripts.label_studio import free_port
 from tests.running.label_studio.real import (
     NAME,

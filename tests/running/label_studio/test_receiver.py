@@ -1,4 +1,4 @@
-"""Calls of Label Studio ring a bell, if they have the secret."""
+"""Calls of Label Studio ring a signal, if they have the secret."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import httpx
 import pytest
 
 from askwise.core.errors import InvalidParameter
-from askwise.running.label_studio.receiver import Bell, Receiver
+from askwise.running.label_studio.receiver import ChangeSignal, Receiver
 
 SECRET = "a-secret-of-this-test"
 
 
 @pytest.fixture
-def bell() -> Bell:
-    return Bell()
+def signal() -> ChangeSignal:
+    return ChangeSignal()
 
 
 @pytest.fixture
-def receiver(bell: Bell) -> Iterator[Receiver]:
-    made = Receiver(("127.0.0.1", 0), "X-Askwise-Secret", SECRET, bell)
+def receiver(signal: ChangeSignal) -> Iterator[Receiver]:
+    made = Receiver(("127.0.0.1", 0), "X-Askwise-Secret", SECRET, signal)
     yield made
     made.close()
 
@@ -32,44 +32,44 @@ def call(receiver: Receiver, secret: str | None = SECRET, **given: object) -> in
         return client.post(url, headers=headers, **given).status_code  # type: ignore[arg-type]
 
 
-def test_a_call_says_which_task_has_changed(receiver: Receiver, bell: Bell) -> None:
+def test_a_call_says_which_task_has_changed(receiver: Receiver, signal: ChangeSignal) -> None:
     for id in (7, 9, 7):
         assert call(receiver, json={"action": "ANNOTATION_UPDATED", "task": {"id": id}}) == 204
-    assert bell.wait(10)
-    assert bell.heard() == {7, 9}
-    assert bell.heard() == set()
+    assert signal.wait(10)
+    assert signal.heard() == {7, 9}
+    assert signal.heard() == set()
 
 
 @pytest.mark.parametrize("secret", [None, "", SECRET[:-1], SECRET + "x", "wrong"])
 def test_a_call_without_the_secret_is_refused(
-    receiver: Receiver, bell: Bell, secret: str | None
+    receiver: Receiver, signal: ChangeSignal, secret: str | None
 ) -> None:
     assert call(receiver, secret, json={"task": {"id": 7}}) == 401
-    assert not bell.wait(0)
+    assert not signal.wait(0)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1]", b'{"task": {"id": "7"}}', b'{"task": 7}'])
 def test_a_call_that_does_not_say_which_task_means_all(
-    receiver: Receiver, bell: Bell, body: bytes
+    receiver: Receiver, signal: ChangeSignal, body: bytes
 ) -> None:
     assert call(receiver, content=body) == 204
-    assert bell.heard() is None
+    assert signal.heard() is None
 
 
 def test_a_call_that_is_too_large_means_all(
-    receiver: Receiver, bell: Bell, monkeypatch: pytest.MonkeyPatch
+    receiver: Receiver, signal: ChangeSignal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("askwise.running.label_studio.receiver.LARGEST", 10)
     assert call(receiver, json={"task": {"id": 7}}) == 413
-    assert bell.heard() is None
+    assert signal.heard() is None
 
 
-def test_only_calls_that_post_are_answered(receiver: Receiver, bell: Bell) -> None:
+def test_only_calls_that_post_are_answered(receiver: Receiver, signal: ChangeSignal) -> None:
     with httpx.Client(trust_env=False) as client:
         assert client.get(f"http://127.0.0.1:{receiver.port}/").status_code == 501
-    assert not bell.wait(0)
+    assert not signal.wait(0)
 
 
-def test_a_port_that_is_taken_is_an_error(receiver: Receiver, bell: Bell) -> None:
+def test_a_port_that_is_taken_is_an_error(receiver: Receiver, signal: ChangeSignal) -> None:
     with pytest.raises(InvalidParameter, match=r"webhook\.listen"):
-        Receiver(("127.0.0.1", receiver.port), "X", SECRET, bell)
+        Receiver(("127.0.0.1", receiver.port), "X", SECRET, signal)

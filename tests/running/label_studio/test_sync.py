@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections import Counter
 from unittest.mock import Mock
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from askwise import Campaign, Worker
 from askwise.core.errors import InvalidParameter, InvalidProblem
@@ -51,159 +47,6 @@ def test_agreement_closes_a_task_and_doubt_opens_it_for_another() -> None:
     assert [answer.value for answer in scene.campaign.answers()] == ["yes", "no"]
     assert scene.campaign.over() is not None
     assert str(scene.campaign.status().spent) == "0.25"
-
-
-def test_who_answers_is_the_worker_whoever_was_chosen() -> None:
-    scene = Scene(tasks=1, slots=1)
-    scene.look()
-    chosen = {each.worker for each in scene.campaign.assignments()}
-    scene.annotate("ann", "t0", "yes")
-    scene.look()
-    assert scene.answers() == [("t0", "ann", "yes")]
-    assert chosen == set(WORKERS.values())
-    assert str(scene.campaign.status().spent) == "0.05"
-
-
-def test_a_question_is_handed_over_to_the_one_who_answered_it() -> None:
-    scene = Scene(tasks=3, slots=1, stopping="quorum(quorum=1, of=1)")
-    scene.look()
-    (other,) = [each for each in scene.campaign.assignments() if each.worker == "ben"]
-    scene.annotate("ann", other.task or "", "yes")
-    scene.look()
-    assert scene.answers() == [(other.task, "ann", "yes")]
-    assert scene.sync.counts.done["handed_over"] == 1
-    (answer,) = [event for event in scene.campaign.log() if event.kind == Kind.ANSWER]
-    explained = scene.campaign.explain(f"mails:{answer.assignment}")
-    assert (explained.purpose, explained.propensity, explained.reproduced) == (
-        "handed over",
-        None,
-        True,
-    )
-
-
-def test_somebody_new_joins_at_the_price_of_the_settings() -> None:
-    scene = Scene(tasks=1, names={}, only_workers=False, price="0.07")
-    scene.look()
-    scene.annotate("ann", "t0", "yes")
-    scene.look()
-    assert scene.answers() == [("t0", "label-studio-2", "yes")]
-    assert str(scene.campaign.status().spent) == "0.07"
-
-
-def test_who_is_no_worker_is_left_alone_where_only_workers_count() -> None:
-    scene = Scene(tasks=1, names={"ann@example.org": "ann"})
-    scene.look()
-    mark = scene.annotate("ben", "t0", "yes")
-    scene.look()
-    assert scene.answers() == []
-    assert scene.untaken() == {mark: "stranger"}
-
-
-@pytest.mark.parametrize("policy", ["cucb", "epsilon-t-greedy"])
-def test_a_policy_that_takes_nobody_in_goes_on_with_those_it_has(
-    policy: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    scene = Scene(tasks=2, policy=policy, only_workers=False, one_project_per_worker=True)
-    scene.look()
-    scene.look()
-    assert scene.sync.counts.done["asked"] > 0
-    assert [each.message.split(" ")[0] for each in caplog.records] == ["label-studio-1"]
-
-
-def test_nobody_joins_a_campaign_that_was_stopped_and_that_ends_nothing() -> None:
-    scene = Scene(tasks=1, names={"ann@example.org": "ann"})
-    scene.look()
-    scene.annotate("ann", "t0", "yes")
-    scene.campaign.stop()
-    scene.given["only_workers"] = False
-    scene.restart().whole()
-    assert scene.answers() == [("t0", "ann", "yes")]
-
-
-def test_an_edit_replaces_the_vote_and_moves_no_money() -> None:
-    scene = Scene(tasks=1)
-    scene.look()
-    mark = scene.annotate("ann", "t0", "yes")
-    scene.look()
-    spent = scene.campaign.status().spent
-    for value in ("no", "yes", "no"):
-        scene.edit(mark, value)
-        scene.look()
-    assert scene.kinds(Kind.REVISED) == [("t0", "ann", each) for each in ("no", "yes", "no")]
-    assert scene.campaign.answers()[0].value == "no"
-    assert scene.campaign.status().spent == spent
-
-
-def test_a_deleted_annotation_is_withdrawn_and_a_new_one_counts_again_unpaid() -> None:
-    scene = Scene(tasks=1)
-    scene.look()
-    mark = scene.annotate("ann", "t0", "yes")
-    scene.look()
-    spent = scene.campaign.status().spent
-    scene.delete(mark)
-    scene.look()
-    assert scene.kinds(Kind.WITHDRAWN) == [("t0", "ann", None)]
-    scene.annotate("ann", "t0", "no")
-    scene.look()
-    assert scene.kinds(Kind.REVISED) == [("t0", "ann", "no")]
-    assert scene.campaign.status().spent == spent
-
-
-def test_a_skip_turns_the_question_down_for_them_alone() -> None:
-    scene = Scene(tasks=1, stopping="quorum(quorum=1, of=3)")
-    scene.look()
-    for who in ("ann", "ben"):
-        scene.skip(who, "t0")
-        scene.look()
-    assert sorted(who for _, who, _ in scene.kinds(Kind.DECLINED)) == ["ann", "ben"]
-    assert scene.next("cem") == "t0"
-    scene.annotate("cem", "t0", "yes")
-    scene.look()
-    assert scene.answers() == [("t0", "cem", "yes")]
-
-
-def test_an_answer_that_is_skipped_later_is_withdrawn() -> None:
-    scene = Scene(tasks=1)
-    scene.look()
-    mark = scene.annotate("ann", "t0", "yes")
-    scene.look()
-    body = {"was_cancelled": True}
-    scene.http("ann").patch(f"/api/annotations/{mark}/", json=body)
-    scene.look()
-    assert scene.kinds(Kind.WITHDRAWN) == [("t0", "ann", None)]
-
-
-def test_of_two_annotations_of_one_person_the_last_counts_and_one_is_paid() -> None:
-    scene = Scene(tasks=1)
-    scene.look()
-    first = scene.annotate("ann", "t0", "yes")
-    scene.annotate("ann", "t0", "no")
-    scene.look()
-    assert scene.answers() == [("t0", "ann", "no")]
-    scene.edit(first, "yes")
-    scene.look()
-    assert scene.kinds(Kind.REVISED) == [("t0", "ann", "yes")]
-    assert str(scene.campaign.status().spent) == "0.05"
-    assert scene.next("ben") == "t0"
-
-
-@pytest.mark.parametrize("result", [[], [{"from_name": "askwise_answer", "value": 3}], "text"])
-def test_an_annotation_without_an_answer_fails_unpaid(result: object) -> None:
-    scene = Scene(tasks=1)
-    scene.look()
-    mark = scene.post("ann", "t0", {"result": result})
-    scene.look()
-    assert [who for _, who, _ in scene.kinds(Kind.FAILED)] == ["ann"]
-    assert scene.untaken() == {mark: "unreadable"}
-    assert scene.campaign.status().spent == 0
-
-
-def test_an_annotation_with_an_unknown_choice_fails_unpaid() -> None:
-    scene = Scene(tasks=1)
-    scene.look()
-    scene.annotate("ann", "t0", "perhaps")
-    scene.look()
-    assert [who for _, who, _ in scene.kinds(Kind.FAILED)] == ["ann"]
 
 
 def test_what_nobody_asked_for_waits_until_somebody_does() -> None:
@@ -258,21 +101,6 @@ def test_a_worker_with_a_higher_price_is_not_paid_more_than_the_budget_has() -> 
     scene.annotate("ann", "t0", "yes")
     scene.look()
     assert scene.answers() == [("t0", "ann", "yes")]
-
-
-def test_what_was_changed_by_hand_stays_until_the_annotation_is_changed() -> None:
-    scene = Scene(tasks=1)
-    scene.look()
-    mark = scene.annotate("ann", "t0", "yes")
-    scene.look()
-    (answer,) = [event for event in scene.campaign.log() if event.kind == Kind.ANSWER]
-    scene.campaign.revise(f"mails:{answer.assignment}", "no", by="owner")
-    scene.look()
-    assert scene.campaign.answers()[0].value == "no"
-    assert scene.untaken() == {mark: "changed_by_hand"}
-    scene.server.annotations[mark]["updated_at"] = "2099-01-01T00:00:00Z"
-    scene.look()
-    assert scene.campaign.answers()[0].value == "yes"
 
 
 def test_a_task_that_was_deleted_comes_back_and_its_answers_stay() -> None:
@@ -441,45 +269,3 @@ def test_a_server_that_does_not_answer_changes_nothing(monkeypatch: pytest.Monke
     scene.server.down = False
     scene.look()
     assert scene.answers() == [("t0", "ann", "yes")]
-
-
-class Killed(BaseException):
-    """It was killed here."""
-
-
-class Fuse:
-    """Kills after so many steps."""
-
-    def __init__(self, steps: int) -> None:
-        self.left = steps
-
-    def __call__(self, *_: object) -> None:
-        self.left -= 1
-        if self.left == 0:
-            raise Killed
-
-
-@settings(max_examples=12, deadline=None)
-@given(st.lists(st.integers(1, 60), min_size=4, max_size=4))
-@example([3, 9, 20, 40])
-def test_killed_anywhere_no_answer_is_lost_or_paid_twice(kills: list[int]) -> None:
-    scene = Scene(tasks=3, slots=1)
-    given: Counter[tuple[str, str]] = Counter()
-    for steps in [*kills, 0, 0, 0, 0]:
-        fuse = Fuse(steps)
-        scene.server.guard = fuse
-        with contextlib.suppress(Killed):
-            scene.restart(hold=fuse).whole()
-        scene.server.guard = lambda what: None
-        for who in WORKERS.values() if scene.server.projects else ():
-            task = scene.next(who)
-            if task is not None:
-                scene.annotate(who, task, "yes")
-                given[task, who] += 1
-    scene.restart().whole()
-    assert Counter((task, who) for task, who, _ in scene.answers()) == given
-    assert set(given.values()) == {1}
-    assert scene.overlaps() == {"t0": 2, "t1": 2, "t2": 2}
-    assert str(scene.campaign.status().spent) == "0.3"
-    assert scene.campaign.over() is not None
-    assert len(scene.server.projects) == 1

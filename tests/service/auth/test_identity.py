@@ -13,19 +13,12 @@ from askwise.service.auth import identity
 from askwise.service.auth.identity import PREFIX, ROLES, Identities, Identity, csrf_token, digest
 from askwise.service.errors import RequestRefused
 from askwise.store import MemoryStore, Record, Store, open_store
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1_000_000.0)
 
 
 @pytest.fixture(params=["memory", "sqlite"])

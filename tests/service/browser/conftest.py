@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from scripts import browser as script
-from scripts.debian import Unavailable
+from scripts.installing import Unavailable
 from tests.service.browser.driving import Browser, Site, pictures_in, serving
 
 

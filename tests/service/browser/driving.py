@@ -26,6 +26,7 @@ from scripts import browser as script
 
 # Selenium is imported where a browser is there: it takes a second, in every process of a run.
 if TYPE_CHECKING:
+    from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.remote.webelement import WebElement
 
 ENTER, TAB = "\ue007", "\ue004"
@@ -103,6 +104,18 @@ def serving(store: str = "memory", **settings: Any) -> Iterator[Site]:
         finally:
             server.should_exit = True
             thread.join()
+
+
+def _left_the_page(error: WebDriverException) -> bool:
+    """Whether an element was looked at whose page has been replaced in the meantime.
+
+    Chromium has two words for it: which of them depends on how far the new page has come.
+    """
+    from selenium.common.exceptions import StaleElementReferenceException
+
+    return isinstance(
+        error, StaleElementReferenceException
+    ) or "does not belong to the document" in str(error.msg)
 
 
 class Browser:
@@ -243,13 +256,17 @@ class Browser:
 
     def until(self, look: Callable[[], T | None], what: str) -> T:
         """Look until there is something to see; a page may change in between."""
-        from selenium.common.exceptions import StaleElementReferenceException
+        from selenium.common.exceptions import WebDriverException
 
         deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 found = look()
-            except (IndexError, StaleElementReferenceException):
+            except IndexError:
+                found = None
+            except WebDriverException as error:
+                if not _left_the_page(error):
+                    raise
                 found = None
             if found is not None:
                 return found

@@ -19,7 +19,7 @@ def test_what_can_be_taken_back_is_found_and_worded_on_accessible_pages(
     browser.look("undo-task", schemes=("light",))
     campaign.archive()
     browser.open(f"{site.url}/dashboard/undone")
-    browser.shows("can be read, and not changed")
+    browser.shows("can be read, but not changed")
     browser.look("undo-archived", schemes=("dark",))
     browser.open(f"{site.url}/dashboard?archived=yes")
     browser.look("undo-list", schemes=("light",))

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from askwise.core.events import Kind
 from askwise.core.problem import Worker
+from askwise.service.dashboard.overview import Overviews
 from tests.policies.wanting import wanting
 from tests.service.dashboard.site import NASTY, Site, form_of, words_of, work
 
@@ -19,6 +24,24 @@ def test_the_overview_adds_up(site: Site) -> None:
     assert "Spent 0.40 of 10.00 spent 4% · reserved 0.10 · left 9.50" in said
     assert "Answers 4 1 out · 5 decisions" in said
     assert "Tasks settled 0 of 3 3 not settled · 2 workers" in said
+
+
+def test_numbers_of_before_the_last_events_are_said_to_be_old(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was worked out when somebody last looked is shown at once, and renewed meanwhile."""
+    campaign = site.create()
+    work(campaign, "yes")
+    assert "Updating" not in site.page("/dashboard/cats")
+    overviews: Overviews = site.client.app.state.overviews  # type: ignore[attr-defined]
+    facts = overviews.facts("cats")
+    work(campaign, "no")
+    monkeypatch.setattr(overviews, "facts", lambda name, now=False: facts)
+    assert "Updating" not in site.page("/dashboard/cats")  # of a moment ago
+    facts = replace(facts, time=time.time() - 3600)
+    said = words_of(site.page("/dashboard/cats"))
+    assert "Updating: results, tasks, workers and charts are from" in said
+    assert "before the last 3 events." in said
 
 
 def test_the_page_says_which_policy_was_chosen_and_why(site: Site) -> None:
@@ -114,6 +137,21 @@ def test_a_workers_link_is_shown_once_and_can_be_revoked(site: Site) -> None:
     reply = site.send(form_of(listed, f"{identity.id}/revoke"))
     assert reply.headers["location"] == "/dashboard/cats/manage?done=token-revoked"
     assert site.service.identities.known(link[1]) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "said"), [("http://127.0.0.1:8000", True), ("https://ask.example.org", False)]
+)
+def test_a_link_that_works_on_this_computer_only_is_said_to(
+    site: Site, monkeypatch: pytest.MonkeyPatch, address: str, said: bool
+) -> None:
+    site.create()
+    form = form_of(site.page("/dashboard/cats/manage"), "/invite")
+    changed = replace(site.service.settings, address=address)
+    monkeypatch.setattr(site.service, "settings", changed)
+    made = site.send(form, worker="carol", price="0.30")
+    assert ("work on this computer only" in made.text) is said
+    assert ("<code>--host</code>" in made.text) is said
 
 
 def test_somebody_unknown_is_invited_only_with_a_price(site: Site) -> None:

@@ -200,7 +200,7 @@ def test_a_taken_name_gets_a_number_and_is_refused_where_it_is_typed(
     [
         ({"question": " "}, "question", "question is missing"),
         ({"options": "good"}, "options", "name at least two options"),
-        ({"options": "good\ngood"}, "options", "is there twice"),
+        ({"options": "good\ngood"}, "options", "appears twice"),
         ({"people": ""}, "people", "name at least one person"),
         ({"people": "ann\nann"}, "people", "line 2: &#39;ann&#39; is named twice"),
         ({"price": ""}, "price", "&#39;ann&#39; has no price"),

@@ -48,7 +48,7 @@ def test_an_archived_campaign_leaves_the_list_and_comes_back(site: Site) -> None
     assert "1 archived" in words_of(listed)
     assert 'href="/dashboard/cats"' in site.page("/dashboard?archived=yes")
     overview = site.page("/dashboard/cats")
-    assert "can be read, and not changed" in words_of(overview)
+    assert "can be read, but not changed" in words_of(overview)
     for verb in ("/pause", "/stop"):
         assert f'action="/dashboard/cats{verb}"' not in overview
     refused = site.send(top_up, amount="1")

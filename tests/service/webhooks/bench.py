@@ -12,12 +12,13 @@ from typing import Any
 
 from askwise import Campaign, Worker
 from askwise.service.open_campaigns import OpenCampaigns
-from askwise.service.webhooks.outbox import Watcher
+from askwise.service.webhooks.outbox import HookWatcher
 from askwise.service.webhooks.posting import Network
 from askwise.service.webhooks.records import EVENTS, Webhook
 from askwise.service.webhooks.sending import Sender
 from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import Store
+from tests.clock import Clock
 
 
 @dataclass(frozen=True)
@@ -91,19 +92,6 @@ def receiving() -> Iterator[Receiver]:
     receiver.server.server_close()
 
 
-class Clock:
-    """Seconds that pass when told to."""
-
-    def __init__(self, now: float = 1_700_000_000.0) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
-
-    def pass_by(self, seconds: float) -> None:
-        self.now += seconds
-
-
 class Bench:
     """All of one process but its threads."""
 
@@ -112,7 +100,7 @@ class Bench:
         self.network = network or Network(private=True)
         self.campaigns = OpenCampaigns(store, sweep=60.0)
         self.hooks = Webhooks(store, self.network, clock)
-        self.watcher = Watcher(self.campaigns, self.hooks, timer=clock)
+        self.watcher = HookWatcher(self.campaigns, self.hooks, timer=clock)
         self.sender = Sender(self.hooks, self.network, spread=lambda: 1.0)
 
     def make(self, url: str, *events: str, campaign: str | None = None) -> Webhook:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from askwise.store import Store, open_store
-from tests.service.webhooks.bench import Clock, Receiver, receiving
+from tests.clock import Clock
+from tests.service.webhooks.bench import Receiver, receiving
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def clock() -> Clock:
-    return Clock()
+    return Clock(1_700_000_000.0)
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])

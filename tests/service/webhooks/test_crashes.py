@@ -16,7 +16,8 @@ from askwise.service.webhooks.posting import Network, PostResult
 from askwise.service.webhooks.records import CURSOR, HOOK, LANE, SETTLED, WAITING
 from askwise.service.webhooks.sending import LEASE
 from askwise.store import Change, MemoryStore, open_store
-from tests.service.webhooks.bench import Bench, Clock, Got, Receiver, buy, units
+from tests.clock import Clock
+from tests.service.webhooks.bench import Bench, Got, Receiver, buy, units
 from tests.service.webhooks.told import states
 
 

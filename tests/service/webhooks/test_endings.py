@@ -9,7 +9,8 @@ import pytest
 
 from askwise.campaign.state import CampaignState
 from askwise.store import MemoryStore, Store
-from tests.service.webhooks.bench import Bench, Clock, buy, labels, units
+from tests.clock import Clock
+from tests.service.webhooks.bench import Bench, buy, labels, units
 from tests.service.webhooks.told import URL, look, messages, told
 
 

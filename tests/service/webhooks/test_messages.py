@@ -9,7 +9,8 @@ from askwise.core.errors import UnknownName
 from askwise.core.events import Kind
 from askwise.service.webhooks import outbox
 from askwise.store import MemoryStore, Store
-from tests.service.webhooks.bench import Bench, Clock, buy, labels, units
+from tests.clock import Clock
+from tests.service.webhooks.bench import Bench, buy, labels, units
 from tests.service.webhooks.told import URL, look, messages, seqs, told
 
 

@@ -11,7 +11,8 @@ from askwise.core.events import Kind
 from askwise.service.webhooks import sending
 from askwise.service.webhooks.sending import BACKOFF
 from askwise.store import MemoryStore
-from tests.service.webhooks.bench import Bench, Clock, Got, Receiver, buy, units
+from tests.clock import Clock
+from tests.service.webhooks.bench import Bench, Got, Receiver, buy, units
 from tests.service.webhooks.told import states
 
 

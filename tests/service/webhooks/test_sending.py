@@ -20,7 +20,8 @@ from askwise.service.webhooks.posting import PATIENCE, Network
 from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import MemoryStore, Store, open_store
 from docs.blocks import DOCS, blocks_of
-from tests.service.webhooks.bench import Bench, Clock, Got, Receiver, buy, receiving, units
+from tests.clock import Clock
+from tests.service.webhooks.bench import Bench, Got, Receiver, buy, receiving, units
 
 
 def test_a_delivery_is_signed_and_says_what_it_is(receiver: Receiver, clock: Clock) -> None:

@@ -18,7 +18,8 @@ from askwise.service.webhooks.sending import Sender
 from askwise.service.webhooks.signing import SigningSecret, file_beside, make_file
 from askwise.service.webhooks.webhooks import Webhooks
 from askwise.store import Change, MemoryStore
-from tests.service.webhooks.bench import Clock, Receiver
+from tests.clock import Clock
+from tests.service.webhooks.bench import Receiver
 
 OURS = SigningSecret("a" * 40)
 

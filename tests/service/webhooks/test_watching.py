@@ -13,7 +13,8 @@ from askwise.core.events import Kind
 from askwise.service.webhooks import outbox
 from askwise.service.webhooks.records import CURSOR, HOOK, WAITING
 from askwise.store import Change, MemoryStore, Store
-from tests.service.webhooks.bench import Bench, Clock, buy, units
+from tests.clock import Clock
+from tests.service.webhooks.bench import Bench, buy, units
 from tests.service.webhooks.told import URL, look, messages, seqs, told
 
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from askwise import Campaign
 from askwise.core.events import Kind
-from tests.service.webhooks.bench import Bench, Clock
+from tests.clock import Clock
+from tests.service.webhooks.bench import Bench
 
 URL = "http://127.0.0.1:9/"
 

@@ -289,7 +289,7 @@ def test_a_number_outside_the_range_is_refused(bench: Bench) -> None:
     for sent in ("", "two", "nan", "inf", "5.01", "-1", "0x1", "1e999"):
         ann.send("answer", value=sent)
         assert (ann.status, ann.heading()) == (422, "Question 1")
-        assert "no number from 0 to 5" in ann.about()
+        assert "not a number from 0 to 5" in ann.about()
     ann.send("answer", value=" 2.5 ")
     assert ann.about() == "Saved."
 

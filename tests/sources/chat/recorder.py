@@ -28,7 +28,7 @@ from askwise.sources import Question
 from askwise.sources.chat import Chat
 from askwise.store import Store
 from scripts import real_model
-from scripts.debian import Unavailable
+from scripts.installing import Unavailable
 
 PRICE = {"input": "0.001", "cached": "0.0005", "output": "0.004", "per": 1000}
 """A token of a prompt is 1 millionth, half of that if it was cached, and one of a reply is 4."""

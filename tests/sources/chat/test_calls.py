@@ -171,7 +171,9 @@ def test_without_a_usage_that_can_be_true_the_ceiling_is_booked_and_said(usage: 
     assert response.value == "ham"
     assert response.estimated
     assert response.cost == chat.ceiling(question()) >= server.bill
-    assert "its usage is not told; the most that it can have cost is booked" in response.detail  # type: ignore[operator]
+    assert (
+        "it did not report its usage; the most that it can have cost is booked" in response.detail
+    )  # type: ignore[operator]
 
 
 def test_a_usage_above_the_ceiling_is_billed_as_it_is_told() -> None:

@@ -20,7 +20,7 @@ from askwise.core.money import to_micro
 from askwise.running import run
 from askwise.sources import Question
 from scripts import real_model
-from scripts.debian import Unavailable
+from scripts.installing import Unavailable
 from tests.paths import ROOT
 from tests.sources.chat import recorder
 from tests.sources.chat.recorder import CONTENT, MESSAGES, Recorder, create, judges

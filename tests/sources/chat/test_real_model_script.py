@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scripts import real_model
-from scripts.debian import Unavailable
+from scripts.installing import Unavailable
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ from askwise.store import Change, MemoryStore, Portable, Reply, Snapshot, open_s
 from askwise.store.backup.file import Counts, backup, restore
 from askwise.testing.sessions import comparable
 from askwise.testing.stores import sample_events
-from tests.campaign.runner import run, value_of
+from tests.campaign.runner import create, run, value_of
+from tests.processes import let_go, start, wait_until_ready
 from tests.store.backup.content import (
     CAMPAIGNS,
     KINDS_OF_STORE,
@@ -30,8 +31,6 @@ from tests.store.backup.content import (
     copy,
     fill,
 )
-from tests.store.campaigner import create
-from tests.store.test_processes import let_go, start, wait_until_ready
 
 
 @pytest.mark.parametrize("target", KINDS_OF_STORE)
@@ -107,7 +106,7 @@ def check_whole(store: Portable) -> list[Event]:
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_backup_beside_writers_is_a_moment_of_the_store(kind: str, fresh: MakeUrl) -> None:
     url = fresh(kind)
-    writers = [start(url, worker, 40) for worker in "ab"]
+    writers = [start("tests.store.writer", url, worker, 40) for worker in "ab"]
     for writer in writers:
         wait_until_ready(writer)
     for writer in writers:

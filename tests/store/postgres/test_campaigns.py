@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -24,10 +20,8 @@ from askwise.store.errors import in_doubt
 from askwise.store.postgres.store import PostgresStore
 from askwise.testing.referee import Referee
 from askwise.testing.sessions import comparable, spec_of_campaign
-from tests.campaign.runner import run, value_of
-from tests.paths import ROOT
-from tests.processes import kill
-from tests.store.campaigner import create
+from tests.campaign.killing import Said, check_log, run_with_kills, start_running
+from tests.campaign.runner import create, run, value_of
 
 
 @pytest.fixture(scope="module")
@@ -38,31 +32,7 @@ def uninterrupted() -> list[Event]:
     return campaign.log()
 
 
-def start(url: str, mode: str) -> subprocess.Popen[str]:
-    """Start a process that runs the campaign. No compiler: it starts at once."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.store.campaigner", url, mode],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "ASKWISE_JIT": "0"},
-    )
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
-    process.stdin.write("go\n")
-    process.stdin.flush()
-    return process
-
-
-def acknowledged(lines: list[str]) -> set[tuple[Kind, int]]:
-    kinds = {"asked": Kind.ASKED, "told": Kind.ANSWER}
-    words = [line.split() for line in lines if line.startswith(tuple(kinds))]
-    return {(kinds[word], int(name.rpartition(":")[2])) for word, name in words}
-
-
-def checked_log(url: str, said: set[tuple[Kind, int]]) -> list[Event]:
+def checked_log(url: str, said: Said) -> list[Event]:
     """The log, after a check of every event: order, money, limits, and nothing lost."""
     campaign = Campaign.open(url, "cats")
     log = campaign.log()
@@ -70,36 +40,14 @@ def checked_log(url: str, said: set[tuple[Kind, int]]) -> list[Event]:
     for event in log:
         judge.see(event)
     assert campaign.status().spent * 1_000_000 == judge.spent
-    assert [event.seq for event in log] == list(range(1, len(log) + 1))
-    there = {(Kind.ASKED, event.seq) for event in log if event.kind == Kind.ASKED}
-    there |= {(Kind.ANSWER, event.assignment) for event in log if event.kind == Kind.ANSWER}
-    assert said <= there
-    # A decision and its first question are one write.
-    assert not log or log[-1].kind != Kind.DECIDED
+    check_log(log, said)
     return log
-
-
-def run_with_kills(url: str, kills: int, chance: random.Random) -> list[Event]:
-    said: set[tuple[Kind, int]] = set()
-    steps = 150 // (kills + 1) + 1
-    for _ in range(kills):
-        process = start(url, "resume")
-        assert process.stdout is not None
-        lines = [process.stdout.readline().strip() for _ in range(chance.randrange(steps))]
-        time.sleep(chance.uniform(0.0, 0.01))
-        said |= acknowledged(lines + kill(process))
-        checked_log(url, said)
-    process = start(url, "resume")
-    rest, _ = process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert rest.endswith("done\n")
-    return checked_log(url, said | acknowledged(rest.splitlines()))
 
 
 def test_a_campaign_that_was_killed_goes_on_to_the_same_log(
     postgres_url: str, uninterrupted: list[Event]
 ) -> None:
-    log = run_with_kills(postgres_url, 1, random.Random(5))
+    log = run_with_kills(postgres_url, 1, random.Random(5), checked_log)
     assert comparable(log) == comparable(uninterrupted)
 
 
@@ -108,12 +56,12 @@ def test_a_campaign_that_was_killed_goes_on_to_the_same_log(
 def test_a_campaign_outlives_many_kills(
     seed: int, postgres_url: str, uninterrupted: list[Event]
 ) -> None:
-    log = run_with_kills(postgres_url, 15, random.Random(seed))
+    log = run_with_kills(postgres_url, 15, random.Random(seed), checked_log)
     assert comparable(log) == comparable(uninterrupted)
 
 
 def test_two_processes_share_a_campaign(postgres_url: str) -> None:
-    processes = [start(postgres_url, "share") for _ in range(2)]
+    processes = [start_running(postgres_url, "share") for _ in range(2)]
     told: list[str] = []
     for process in processes:
         printed, _ = process.communicate(timeout=120)

@@ -63,7 +63,9 @@ def test_a_backup_with_nul_of_an_older_askwise_is_restored_where_it_can_be_kept(
     url = postgres_url if kind == "postgres" else f"sqlite:///{tmp_path}/cats.sqlite"
     with closing(open_store(url)) as target:
         if kind == "postgres":
-            with pytest.raises(StoreError, match=r"key can't be kept, as it has the character NUL"):
+            with pytest.raises(
+                StoreError, match=r"key can't be kept, because it has the character NUL"
+            ):
                 restore(target, file)
             assert target.names() == []
         else:

@@ -10,9 +10,10 @@ import pytest
 
 from askwise.core.errors import StoreError
 from askwise.core.events import Event, Kind
-from askwise.store import Reply, sql
+from askwise.store import Reply
 from askwise.store.postgres import connection as postgres_connection
 from askwise.store.postgres.store import PostgresStore
+from askwise.store.sql import store as reading
 from tests.store.postgres.sessions import PAUSED, RESUMED, Raw, tail_of
 
 
@@ -127,7 +128,7 @@ def test_a_body_is_the_json_of_the_event_without_its_columns(
 def test_a_log_is_read_in_pieces(
     length: int, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sql, "TOGETHER", 2)
+    monkeypatch.setattr(reading, "TOGETHER", 2)
     events = [Event(Kind.ANSWER, seq=seq, value=seq / 7) for seq in range(1, length + 1)]
     with store.write("dogs") as transaction:
         transaction.append(events, 0)

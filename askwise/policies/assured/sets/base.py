@@ -20,7 +20,7 @@ class Target(NamedTuple):
     """An error function, its threshold and how to solve, in plain numbers for kernels.
 
     ``demand`` is the sum of 2q - 1 that the linear form asks for, ``work`` the most elementary
-    operations that a search may take.
+    operations that a search may take. ``folded``: see ``ErrorFunction``.
     """
 
     code: int
@@ -30,6 +30,7 @@ class Target(NamedTuple):
     solver: int
     demand: float
     work: int
+    folded: bool
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class ErrorFunction(ABC):
     name: ClassVar[str] = ""
     decreasing: ClassVar[bool] = False
     """Whether another worker of quality 1/2 or more never raises the error."""
+    folded: ClassVar[bool] = False
+    """Whether a worker who is mostly wrong is believed the opposite, so that the error falls as
+    their quality does below 1/2."""
     code: ClassVar[int] = OTHER
 
     @abstractmethod
@@ -81,15 +85,16 @@ class ErrorFunction(ABC):
         ``code`` is -1 for a user's function, which kernels can't run.
         """
         threshold = alpha_of(alpha)
-        if solver == "classes" and self.code in (OTHER, WEIGHTED):
+        if solver == "classes" and self.code == WEIGHTED:
             raise InvalidParameter(
-                f"solver is 'classes', which does not go with error {self.name!r}: give 'auto', "
-                "'exact' or 'greedy'",
+                f"solver is 'classes', which compares too many sets for error {self.name!r}, where "
+                "each takes a try of all answers: give 'auto', 'exact' or 'greedy'",
                 field="solver",
             )
         epsilon, ties = self.numbers()
         demand = math.log(1.0 / threshold) / epsilon
-        return Target(self.code, threshold, epsilon, ties, solver_of(solver), demand, MAX_WORK)
+        how = solver_of(solver)
+        return Target(self.code, threshold, epsilon, ties, how, demand, MAX_WORK, self.folded)
 
 
 errors: Registry[ErrorFunction] = Registry(

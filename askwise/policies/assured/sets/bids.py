@@ -11,8 +11,9 @@ from askwise.kernels.knapsack.ga import by_ratio, count_units
 from askwise.kernels.knapsack.inputs import Array, Numbers, WrongInput
 from askwise.kernels.knapsack.ordering import marked
 from askwise.policies.assured.sets.base import Spec, function_of
-from askwise.policies.assured.sets.classes import NOBODY, find_by_classes
+from askwise.policies.assured.sets.classes import NOBODY
 from askwise.policies.assured.sets.inputs import workers_of
+from askwise.policies.assured.sets.plainly import finder_by_classes
 from askwise.policies.assured.sets.search import NONE
 from askwise.policies.assured.sets.solve import solve_cheapest
 
@@ -218,15 +219,16 @@ def critical_bids_by_classes(
     [4.0]
     """
     workers = workers_of(costs, qualities)
-    target = function_of(error).target(alpha, "classes")
+    function = function_of(error)
+    target, find = function.target(alpha, "classes"), finder_by_classes(function)
     chosen, rest = np.zeros(len(workers.whole), np.bool_), np.zeros(len(workers.whole), np.bool_)
-    if find_by_classes(target, workers.whole, workers.qualities, NOBODY, chosen) == NONE:
+    if find(target, workers.whole, workers.qualities, NOBODY, chosen) == NONE:
         best = solve_cheapest(workers.costs, workers.qualities, alpha, error, "classes")
         return [math.inf] * len(best.indices)
     members = np.flatnonzero(chosen).tolist()
     bids = []
     for i in members:
-        if find_by_classes(target, workers.whole, workers.qualities, i, rest) == NONE:
+        if find(target, workers.whole, workers.qualities, i, rest) == NONE:
             bids.append(math.inf)
             continue
         without = workers.cost(np.flatnonzero(rest).tolist())

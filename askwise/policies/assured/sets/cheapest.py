@@ -96,7 +96,7 @@ def find_cheapest(
     top = worth[by_worth]
     order = by_worth[ascending(whole[by_worth])]
     staff = pools.Staff(whole[order], q[order], worth[order], gains_of(code, limit, q[order]))
-    better = pools.preferable(staff.worth)
+    better = pools.preferable(staff.worth, staff.worth)
 
     count = order.shape[0]
     bounds = np.full(count + 1, math.inf)

@@ -1,7 +1,7 @@
 """A cheap set by classes of qualities: always found, and truthful where it is paid for by Clarke.
 
 Workers are put into a few classes by their qualities, and each counts with the lowest quality of
-their class. A set's error then hangs only on how many of each class are in it, and the cheapest
+their class. A set's error then depends only on how many of each class are in it, and the cheapest
 set with such numbers consists of the cheapest of each class: so all numbers can be tried. Besides
 them the smallest set of the most able that keeps the limit is looked at, so that a set is found
 wherever there is one.

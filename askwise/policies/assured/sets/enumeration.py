@@ -32,8 +32,8 @@ def refuse_many(workers: int, remedy: str) -> None:
     """Refuse to enumerate the sets of too many workers."""
     if workers > MOST_WORKERS:
         raise TooLarge(
-            f"costs: all sets of {workers} workers are too many to try with a function of your "
-            f"own, {MOST_WORKERS} at most; {remedy}",
+            f"costs: all sets of {workers} workers are too many to try, {MOST_WORKERS} at most; "
+            f"{remedy}",
             field="costs",
         )
 
@@ -42,7 +42,9 @@ def first_by_enumeration(
     function: ErrorFunction, workers: Workers, limit: float
 ) -> tuple[list[int], float]:
     """Return the cheapest set within the limit and its error, else that with the least error."""
-    refuse_many(len(workers.whole), "use solver 'greedy', or one of the built-in error functions")
+    refuse_many(
+        len(workers.whole), "use solver 'classes' or 'greedy', or the error function 'majority'"
+    )
     least = np.inf
     tried: list[tuple[list[int], float]] = []
     for _, indices in sets_by_cost(workers.whole):

@@ -54,7 +54,8 @@ def _keep_candidates(
     # makes a set cheaper or moves its list forward.
     order = ascending(c)
     order = order[usable[order]]
-    better = pools.preferable(staff.worth[order])
+    worth = staff.worth[order]
+    better = pools.preferable(worth, worth)
     for size in range(1, most + 1):
         pool = order[better < size]
         if pool.shape[0] < size or (odd_only and size % 2 == 0):

@@ -21,8 +21,8 @@ class MajorityError(ErrorFunction):
     Parameters
     ----------
     ties : str
-        What counts if as many are right as wrong: ``"error"``, or ``"random"`` for half an
-        error (a coin decides). So the empty set has the error 1, or 1/2.
+        How a tie counts: as an ``"error"``, or ``"random"``, as half an error (a coin decides). So
+        the empty set has an error of 1, or of 1/2.
 
     Assumes answers that are right independently of each other. It is the error with two options,
     whichever is the likelier; with more of them it bounds that of the option with the most votes,
@@ -132,9 +132,9 @@ class HoeffdingLinear(ErrorFunction):
     Parameters
     ----------
     epsilon : float
-        Every quality is at least 1/2 + epsilon. The paper's is 1/6: qualities above 2/3.
+        Every quality is at least 1/2 + epsilon. The paper has 1/6: qualities above 2/3.
 
-    Assumes that; below it this is no bound on the majority's error. The empty set has the
+    Assumes that; below it this does not bound the majority's error. The empty set has the
     error 1.
 
     Not when cost matters more than the paper's guarantees: five workers of quality .8 err in
@@ -241,6 +241,7 @@ class WeightedMajorityError(ErrorFunction):
     """
 
     decreasing: ClassVar[bool] = True
+    folded: ClassVar[bool] = True
     code: ClassVar[int] = codes.WEIGHTED
 
     def probability(self, qualities: Array) -> float:

@@ -10,6 +10,7 @@ is, and much less.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 
@@ -70,23 +71,23 @@ class PluralityError(ErrorFunction):
     """The probability that the option with the most votes is wrong, exactly, if errors are even.
 
     A worker who is wrong names each of the other options with the same probability. How the wrong
-    votes spread then hangs on their number alone, so that the error is the mean of that over how
+    votes spread then depends on their number alone, so that the error is the mean of that over how
     many are right (Poisson-binomial).
 
     Parameters
     ----------
     options : int
-        How many there are: as many as the campaign has.
+        Number of options that the campaign has.
     ties : str
-        What counts if others have as many votes as the truth: ``"error"``, or ``"random"`` for a
-        draw among those that lead.
+        How a tie of the truth with other options counts: as an ``"error"``, or ``"random"`` for a
+        draw among the leading options.
 
     Assumes even errors, and answers that are right independently of each other. Where workers
     mistake one option for another in particular, this is too small; ``majority`` holds whatever
     the wrong answers are.
 
     Not for hundreds of workers: their cheapest set is found by trying sets, exactly for up to
-    twenty.
+    twenty, with the solvers ``"greedy"`` and ``"classes"`` for more.
 
     References
     ----------
@@ -137,7 +138,7 @@ class MajorityFirstError(ErrorFunction):
     Parameters
     ----------
     prior : float
-        The share of tasks of which the first option is true.
+        Share of tasks whose truth is the first option.
 
     Assumes two options, workers who are right as often with either, and answers that are right
     independently of each other. Without ties, and so in odd sets, the prior has no bearing.
@@ -180,7 +181,7 @@ class LikeliestError(ErrorFunction):
     Parameters
     ----------
     prior : float
-        The share of tasks of which one of the two options is true, whichever.
+        Share of tasks whose truth is one of the two options; it does not matter which one.
 
     Assumes two options, independent answers of workers who are right as often with either, known
     qualities and a known prior. No set errs more than the prior alone: nobody need be asked if
@@ -201,6 +202,7 @@ class LikeliestError(ErrorFunction):
     """
 
     prior: float = 0.5
+    folded: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         real(self.prior, "prior", "a number from 0.5, below 1", least=0.5, most=1.0 - _UNIT)

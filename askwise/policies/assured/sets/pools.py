@@ -30,22 +30,27 @@ def are_useful(goal: Goal, worth: Array) -> Array:
 
 
 @heavy_kernel
-def preferable(worth: Array) -> Array:
-    """Count for each worker those before them who are worth at least as much."""
+def preferable(worth: Array, than: Array) -> Array:
+    """Count for each worker those before them whose ``worth`` is no less than their ``than``."""
     n = worth.shape[0]
     ranks = np.empty(n, np.int64)
     by_worth = ascending(-worth)
-    rank = 0
     for k in range(n):
-        if k == 0 or worth[by_worth[k]] != worth[by_worth[k - 1]]:
-            rank = k + 1
-        ranks[by_worth[k]] = rank
-    # Sums over ranks in a binary indexed tree; workers of equal worth have the same rank.
+        ranks[by_worth[k]] = k + 1
+    # How many there are whose worth is no less, before them or not.
+    ranks_than = np.empty(n, np.int64)
+    by_than = ascending(-than)
+    above = 0
+    for k in range(n):
+        while above < n and worth[by_worth[above]] >= than[by_than[k]]:
+            above += 1
+        ranks_than[by_than[k]] = above
+    # Sums over ranks in a binary indexed tree.
     tree = np.zeros(n + 1, np.int64)
     counts = np.empty(n, np.int64)
     for i in range(n):
         count = 0
-        at = ranks[i]
+        at = ranks_than[i]
         while at > 0:
             count += tree[at]
             at -= at & -at

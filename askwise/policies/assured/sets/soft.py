@@ -65,7 +65,7 @@ def softest_set(
     rate = real(price, "price", "a finite number, 0 or more", least=0.0)
     if function.code == OTHER:
         ensure_error_function(function)
-        refuse_many(len(workers.costs), "use one of the built-in error functions")
+        refuse_many(len(workers.costs), "use the error function 'majority'")
     if len(workers.costs) <= MOST_WORKERS:
         return _by_enumeration(function, workers, threshold, rate)
     return _by_ladder(function, workers, threshold, rate)
@@ -138,7 +138,14 @@ def softest_into(
             continue
         demand = math.log(1.0 / alpha) / target.epsilon
         goal = Target(
-            target.code, alpha, target.epsilon, target.ties, target.solver, demand, target.work
+            target.code,
+            alpha,
+            target.epsilon,
+            target.ties,
+            target.solver,
+            demand,
+            target.work,
+            target.folded,
         )
         status = cheapest_into(goal, costs, qualities, allowed, trial)
         if status == c.TOO_LARGE:

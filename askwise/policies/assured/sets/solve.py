@@ -9,10 +9,12 @@ from askwise.kernels.knapsack.inputs import Array, Numbers
 from askwise.policies.assured.sets.base import ErrorFunction, Spec, Target, function_of
 from askwise.policies.assured.sets.cheapest import least_error
 from askwise.policies.assured.sets.checking import ensure_error_function
+from askwise.policies.assured.sets.classes import NOBODY
 from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, OTHER
 from askwise.policies.assured.sets.enumeration import first_by_enumeration, greedily
 from askwise.policies.assured.sets.inputs import CLASSES, EXACT, GREEDY, Workers, workers_of
 from askwise.policies.assured.sets.kernels import find_set
+from askwise.policies.assured.sets.plainly import finder_by_classes
 from askwise.policies.assured.sets.search import FIRST, NONE
 
 # Elementary operations, or states: about a quarter of a second, and four seconds.
@@ -74,9 +76,10 @@ def cheapest_set(
         improved by single replacements; for a user's function workers in order of
         cost / (2q - 1) until the target is met, without those who turn out superfluous.
         ``"classes"``: qualities are rounded down to a few classes and all numbers of workers of
-        each class are tried, so that it always ends; the set hangs on costs only through a
+        each class are tried, so that it always ends; the set depends on costs only through a
         range of sets that is settled by the qualities, which is what truthful payments need.
-        A user's function is solved exactly by trying sets in order of cost, up to 20 workers.
+        A function of your own, ``plurality``, ``majority-first`` and ``likeliest`` are solved
+        exactly by trying sets in order of cost, up to 20 workers.
 
     Returns
     -------
@@ -91,8 +94,8 @@ def cheapest_set(
     Raises
     ------
     TooLarge
-        The solver is "exact" and the search took too long; or more than 20 workers with a
-        user's function.
+        The solver is "exact" and the search took too long; or more than 20 workers with such a
+        function, and the solver is neither "greedy" nor "classes".
 
     Examples
     --------
@@ -191,8 +194,17 @@ def _run(workers: Workers, target: Target, chosen: Array) -> tuple[int, float]:
 def _solve_other(function: ErrorFunction, workers: Workers, target: Target) -> Cheapest:
     """Solve for a user's function."""
     ensure_error_function(function)
-    limit, greedy = target.alpha * (1.0 + FORGIVEN), target.solver == GREEDY
-    solve = greedily if greedy else first_by_enumeration
-    indices, error = solve(function, workers, limit)
-    cost, gap = workers.cost(indices), 1.0 if greedy else 0.0
-    return Cheapest(tuple(indices), cost, error, error <= limit, not greedy, gap)
+    limit, exact = target.alpha * (1.0 + FORGIVEN), target.solver not in (GREEDY, CLASSES)
+    solve = first_by_enumeration if exact else greedily
+    chosen = np.zeros(len(workers.whole), np.bool_)
+    find = finder_by_classes(function)
+    if target.solver == CLASSES and (
+        find(target, workers.whole, workers.qualities, NOBODY, chosen) != NONE
+    ):
+        indices = np.flatnonzero(chosen).tolist()
+        error = float(function.probability(workers.qualities[indices]))
+    else:
+        indices, error = solve(function, workers, limit)
+    # Of how far the others are from the cheapest nothing is known.
+    cost, gap = workers.cost(indices), 0.0 if exact else 1.0
+    return Cheapest(tuple(indices), cost, error, error <= limit, exact, gap)

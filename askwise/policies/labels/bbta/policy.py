@@ -90,29 +90,30 @@ def choose(
 @policies.register("bbta")
 @dataclass(frozen=True)
 class Bbta(RankedPolicy, LabelsItself):
-    """Ask a worker drawn by their record in its context about the least confident task.
+    """Ask a worker, drawn by their record in its context, about the least confident task.
 
     First ``explore`` tasks of each context are put to everyone and judged by majority. Then each
     step takes the task whose weighted vote is closest, draws a worker with probability in
     proportion to exp(-eta * losses) among those not asked about it, and books a loss, divided by
-    that probability, when their answer differs from the weighted vote. The answers are the votes
-    weighted by all losses in the end.
+    that probability, when their answer differs from the weighted vote. In the end the answers are
+    the votes weighted by all losses.
 
     Parameters
     ----------
     explore : int
-        Tasks of each context (the first ones) that everyone is asked about: N' of the paper.
+        Number of tasks of each context (the first ones) that everyone is asked about: the paper's
+        N'.
     refresh : float
-        0 scores all tasks of a context again after each answer, as the paper has it, which costs
-        as much as the context has answers. 0.05 does so when the context's answers have grown by
-        5% and otherwise scores the task that was answered: a decision then costs O(workers +
-        log tasks), with no loss of accuracy seen.
+        0 scores all tasks of a context again after each answer, as in the paper, which takes time
+        in proportion to the context's answers. 0.05 does so only when the context's answers have
+        grown by 5%, and otherwise scores only the task that was answered: a decision then costs
+        O(workers + log tasks), with no loss of accuracy seen.
 
     Assumes that most workers are right more often than not in each context (the truth is
     unknown: a worker is judged by the others). Two or more options; tasks without a context share
-    one. Prices are respected and not weighed: an expensive worker is drawn as often as a cheap one.
+    one. Prices are respected but not weighed: an expensive worker is drawn as often as a cheap one.
 
-    Not for budgets that exploration would eat: it takes explore * contexts * workers answers.
+    Not for budgets that exploration would use up: it takes explore * contexts * workers answers.
     Where accuracy per answer counts, ``hem`` needs a third of the answers.
 
     References

@@ -53,13 +53,13 @@ class Pair(NamedTuple):
 @policies.register("cascade")
 @dataclass(frozen=True)
 class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold, Settles):
-    """Put a task to cheap judges first, to more expensive ones while unsure, last to the trusted.
+    """Ask cheap judges first, more expensive ones while unsure, and trusted workers last.
 
     Judges of one price are a stage. After each stage a task has a score, the lead of its leading
     option: each stage counts by its share of votes for an option, times what truths say of its word
-    for that option. A task is settled by the first stage after which its score is above a
-    threshold; what no stage settles is put to a trusted worker. The threshold is as low as truths
-    allow: of all tasks, no more than the share ``error`` is wrong, with probability ``confidence``.
+    for that option. The first stage after which the score is above a threshold settles the task; a
+    task that no stage settles goes to a trusted worker. The threshold is as low as truths allow: of
+    all tasks, no more than the share ``error`` is wrong, with probability ``confidence``.
 
     First a sample of ``truths`` tasks is put to all judges, and where its truth is not told
     (``campaign.truth``), to a trusted worker. A quarter of it teaches what stages count; on the
@@ -71,19 +71,20 @@ class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold, Settles):
     Parameters
     ----------
     error : float
-        The share of all labels that may be wrong.
+        Share of all labels that may be wrong.
     confidence : float
-        The probability, over the random draw of the sample, with which that is kept.
+        Probability, over the random draw of the sample, that no larger share is wrong.
     truths : int
-        Tasks in the sample. If the campaign has no more than that, all are put to the trusted.
+        Number of tasks in the sample. If the campaign has no more than that, trusted workers label
+        all of them.
 
-    Assumes that tasks whose truth is told are drawn at random, as those are that ``needs_gold``
-    names, and that trusted workers are right; nothing about judges. Needs options, a judge and a
-    worker with ``trusted=True``. The promise is kept once it ends with ``Done("target")``: with
-    ``Done("budget")`` or ``Done("limits")`` some tasks have no label that stands. Tasks added after
-    the first truth or question are put to the trusted; judges who join then are not asked. A task
-    whose stage can't be heard in full (somebody declined, left or is at their limit) is put to the
-    trusted.
+    Assumes that tasks whose truth is told are drawn at random, like those that ``needs_gold``
+    names, and that trusted workers are right. Assumes nothing about judges. Needs options, a judge
+    and a worker with ``trusted=True``. The promise is kept once it ends with ``Done("target")``:
+    with ``Done("budget")`` or ``Done("limits")`` some tasks have no final label. Tasks added after
+    the first truth or question go to trusted workers; judges who join then are not asked. A task
+    also goes to a trusted worker if a stage is incomplete because a judge declined, left or reached
+    their limit.
 
     Not for campaigns without a trusted source, nor for budgets that can't pay for the sample:
     ``truths`` times the prices of all judges and, where truths are not told, a trusted worker.

@@ -84,7 +84,7 @@ def known_task_for(book: Book, state: State, worker: int, full: float) -> int:
     """A task whose truth is known, for a worker to be tested on; -1 if there is none.
 
     Those that others were tested on come first until they have as many answers as tasks will have
-    in the mean (``full``), for only then do they show what a confidence is worth; then those with
+    on average (``full``), for only then do they show what a confidence is worth; then those with
     the fewest.
     """
     best = -1

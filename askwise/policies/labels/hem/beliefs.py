@@ -115,7 +115,7 @@ def name_options(book: Book, task: int, named: Array) -> None:
 
 @kernel
 def lift(book: Book, state: State, worker: int) -> None:
-    """Bring a worker's accuracy in the mean over classes up to date."""
+    """Bring a worker's accuracy averaged over classes up to date."""
     contexts = book.totals[c.CONTEXTS]
     state.lift[worker] = hem.lift_among(beliefs_in(state), worker, contexts, state.occurs)
 

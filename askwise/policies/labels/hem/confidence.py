@@ -143,7 +143,7 @@ def confidence_in(book: Book, state: State, task: int) -> float:
         sure = min(sure, LONE)
     if leads and state.meta[s.MAPPED] > 0:
         # However little truths make of it, a label that answers favour is not a tie of all options.
-        return max(sure, (1.0 + 2.0 * calibration.HAIR) / options)
+        return max(sure, (1.0 + 2.0 * calibration.TOLERANCE) / options)
     return max(sure, 1.0 / options)
 
 
@@ -212,7 +212,7 @@ def map_by_parts(book: Book, state: State, answers: SkillAnswers, rounds: int) -
 
     Leaving a task out of what its givers showed is not enough: its truth has also moved what is
     believed of their other tasks. By that, labels of known tasks were right .02 more often than
-    those of others, in the mean of 20 recorded sets. This overwrites the skills of a state: a fit
+    those of others, averaged over 20 recorded sets. This overwrites the skills of a state: a fit
     to all truths must follow.
     """
     heard, options = state.meta[s.HEARD], book.totals[c.OPTIONS]

@@ -147,7 +147,7 @@ def absorb(book: Book, state: State, params: Params, fact: Fact, draw: Draw) -> 
 @policies.register("hem")
 @dataclass(frozen=True)
 class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Settles):
-    """Learn who is right on what, and ask where an answer is worth most.
+    """Learn who is right about what, and ask where an answer is worth most.
 
     Workers' accuracies are partially pooled: that of a newcomer is the crowd's, that in a context
     leans on the worker's in others, that on a class deviates from both as far as answers demand.
@@ -166,19 +166,20 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Sett
     Parameters
     ----------
     target : float
-        The probability of being wrong at which a task is done: easy tasks end early, and the
-        campaign may end with money left, with ``Done("target")`` where confidences are calibrated
-        and ``Done("agreement")`` where they rest on agreement alone. An only answer is believed
-        with .9 at most, so below .1 a task takes two. 0: spend the budget.
+        Probability of being wrong at which a task is done. Easy tasks end early, and the campaign
+        may end with money left: with ``Done("target")`` if confidences are calibrated, with
+        ``Done("agreement")`` if they rest on agreement alone. A single answer is believed with
+        probability .9 at most, so a target below .1 takes at least two per task. 0 spends the whole
+        budget.
 
-    Assumes that most workers are right more often than not, in the mean over contexts. Takes
+    Assumes that most workers are right more often than not, on average over contexts. Takes
     several options, prices, limits, families, known truths (``truth``) and trusted workers; tasks
     without a context share one. ``needs_gold`` names tasks whose truth would settle who is right in
     a context, or turn agreement into a probability.
 
-    Not for workers who agree on what is wrong, without any truth: no method sees that. Options
-    times workers, and options times options, may be 5,000,000 at most; a larger campaign is
-    refused, and so are workers who would make it larger.
+    Not for workers who agree on wrong answers, unless truths are told: no method can detect that.
+    Options times workers, and options times options, may be at most 5,000,000; larger campaigns are
+    refused, and so are workers who would make one larger.
 
     References
     ----------

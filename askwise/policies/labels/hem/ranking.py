@@ -44,7 +44,7 @@ class Params(NamedTuple):
 
 @step
 def ordinary_workers(book: Book) -> tuple[int, float]:
-    """How many there are who are not trusted, and what an answer of theirs costs in the mean."""
+    """How many there are who are not trusted, and what an answer of theirs costs on average."""
     count = 0
     prices = 0.0
     for worker in range(book.totals[c.WORKERS]):

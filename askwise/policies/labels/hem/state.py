@@ -33,7 +33,7 @@ class State(NamedTuple):
     heard of; ``known`` has the true option plus one, and ``told`` lists the tasks that have one;
     ``given`` how many answers a task has, without those of experts; ``trusted`` who counts as an
     expert; ``tested`` how many known tasks a worker was asked about; ``lift`` a worker's accuracy
-    in the mean over classes (0: nothing shown yet); ``ease`` how much easier their tasks were than
+    averaged over classes (0: nothing shown yet); ``ease`` how much easier their tasks were than
     those of others; ``blind`` what answers say of a task by what their givers showed in others,
     whatever its truth; ``skill_of`` a skill plus one (0: none); ``settling`` tasks plus one.
     ``occurs`` sums up over contexts how common classes are by ``shares``, and follows from them.

@@ -105,12 +105,13 @@ class OptKG(LabelPolicy, LabelsItself, TakesPilot):
     right, wrong : float
         Prior of a worker: the paper's c and d.
     workers : bool
-        False: the simplified model, in which an answer counts the same no matter who gives it. Then
-        the task is chosen, and anyone at hand is asked with equal probability.
+        Whether to model workers. Without it an answer counts the same no matter who gives it (the
+        simplified model): the policy chooses the task, and asks each available worker with equal
+        probability.
 
     Assumes that a worker is equally good on all tasks. Two options only. Prices matter only as
-    far as the money goes. Where several answers are out, tasks with fewer of them come first:
-    else all workers would be asked about the first task before its first answer is in.
+    far as the money goes. Where several answers are pending, tasks with fewer of them come first:
+    otherwise all workers would be asked about the first task before its first answer is in.
 
     Not where workers are good at some kinds of tasks only: see ``optkg-multi``.
 
@@ -288,7 +289,8 @@ class OptKGMulti(OptKG):
     right, wrong : float
         Prior of a worker in each context: the paper's c and d.
     workers : bool
-        False: the simplified model, in which an answer counts the same no matter who gives it.
+        Whether to model workers. Without it an answer counts the same no matter who gives it (the
+        simplified model).
 
     Assumes that a worker is equally good on all tasks of a context, and needs contexts. Two
     options only.

@@ -22,6 +22,9 @@ from askwise.service.threads import written
 
 router = d.group("asking")
 
+_ANYBODY = requests.AskBody()
+"""What is wanted by who sends nothing."""
+
 
 @router.post(
     "/campaigns/{name}/ask",
@@ -29,7 +32,7 @@ router = d.group("asking")
 )
 async def ask_workers(call: d.OwnChange, body: requests.AskBody | None = None) -> Response:
     """Decide whom to ask next: a worker, a set of them, or the best of all."""
-    wanted = body or requests.AskBody()
+    wanted = body or _ANYBODY
     workers = offered(call.caller, wanted.workers)
     campaign = await d.opened(call.service, call.name)
     if call.caller.role == "worker" and await call.service.threads.run(is_bidding, campaign):

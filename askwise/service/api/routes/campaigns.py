@@ -10,7 +10,7 @@ from askwise.core.problem import Task
 from askwise.service.api import dependencies as d
 from askwise.service.api.actions import additions_of, create_once, fields_of, status_of
 from askwise.service.api.shapes import creation, replies, requests
-from askwise.service.exports import EXPORTS, sent_as_file
+from askwise.service.exports import EXPORTS, FORMER, sent_as_file
 from askwise.service.incoming_request import IncomingRequest
 from askwise.service.json_reply import JsonReply
 
@@ -42,15 +42,23 @@ What = Annotated[
         "answers.csv",
         "answers.jsonl",
         "calls.csv",
-        "labels.csv",
+        "votes.csv",
         "payments.csv",
         "payouts.csv",
         "payout-history.csv",
         "bonuses.csv",
         "log.jsonl",
         "tables.zip",
+        "labels.csv",
     ],
-    Field(description=" ".join(f"`{file}`: {words}" for file, (_, words) in EXPORTS.items())),
+    Field(
+        description=" ".join(
+            [
+                *(f"`{file}`: {words}" for file, (_, words) in EXPORTS.items()),
+                *(f"`{file}`: The former name of `{now}`." for file, now in FORMER.items()),
+            ]
+        )
+    ),
 ]
 
 

@@ -38,9 +38,9 @@ FIELD = _object(
     ["name"],
     name=_said(_NAME, "Its name in the payload."),
     show=_said({"enum": [*SHOWS], "default": "text"}, "How it is shown."),
-    label=_said(_TEXT, "What stands before it."),
-    second=_said(_NAME, "Of a pair: the name of its second side."),
-    alt=_said(_NAME, "Of an image: the name of what describes it in words."),
+    label=_said(_TEXT, "What is written before it."),
+    second=_said(_NAME, "For a pair: the name of its second side."),
+    alt=_said(_NAME, "For an image: the name of the field that describes it in words."),
     optional=_said({"type": "boolean", "default": False}, "Whether it may be missing."),
 )
 EXAMPLE = _object(

@@ -161,7 +161,7 @@ class NewCampaign(
     """A campaign as created; the same fields as in a TOML file."""
 
     name: Annotated[str, Field(pattern=NAME)] | None = Field(
-        None, description="The name, unique in the store; made up if not given."
+        None, description="The name, unique in the store; generated if not given."
     )
     workers: Annotated[list[WorkerOrJudge], Field(fail_fast=True)] = Field(
         description="The workers who may be asked."
@@ -179,9 +179,7 @@ class NewCampaign(
         description="`utility` if answers are numbers, from 0 to 1 unless an object says more.",
         examples=["utility"],
     )
-    budget: Amount | None = Field(
-        None, description="The most that may be spent; without, there is no cap."
-    )
+    budget: Amount | None = Field(None, description="Maximum to spend; no cap if not given.")
     policy: Part | None = Field(
         None,
         description="What decides whom to ask; `auto`, a choice by what else is given, by default.",

@@ -321,7 +321,7 @@ class SpecShape(TypedDict):
     outcome : RangeShape
         The range of answers that are numbers; missing where there are options.
     budget : Decimal or None
-        The most that may be spent; None without a cap.
+        Maximum to spend; None without a cap.
     repeat : bool
         Whether a worker may be asked the same task again.
     certify : dict

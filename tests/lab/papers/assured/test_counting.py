@@ -33,9 +33,11 @@ LABELS = (
     "ccb-s",
     "ccb-s(miss=20)",
     "ccb-se",
+    "ccb-se(error=majority)",
     "ccb-fixed(rounds=4)",
     "cucb",
     "cucb(bounds=ucb1)",
+    "multiple-pull-ucb(pulls=2)",
     "epsilon-t-greedy(explore=3)",
 )
 

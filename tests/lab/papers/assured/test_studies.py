@@ -188,6 +188,7 @@ TINY = {
     "assured-regret": {"workers": "11", "tasks": "8"},
     "assured-cost": {"workers": "11", "tasks": "12", "policies": "ccb-ns,epsilon-t-greedy"},
     "assured-workers": {"sizes": "11,22", "tasks": "8", "policies": "ccb-ns,epsilon-t-greedy"},
+    "assured-earlier": {"workers": "11", "tasks": "8", "known": "0,50"},
     "assured-error-functions": {"workers": "9", "tasks": "5", "alphas": "0.3"},
     "assured-truthfulness": {"tasks": "4", "draws": "1", "bids": "0.5,1"},
     "assured-payments": {"workers": "22", "tasks": "12", "gammas": "0.5", "rounds": "5,10"},
@@ -213,6 +214,7 @@ def test_results_are_drawn_and_reported(name: str, tmp_path: Path) -> None:
         ("assured-regret", {"workers": "1"}, "workers"),
         ("assured-regret", {"policies": "ccb-ns,ccb-ns(floor=0.5)"}, "policies"),
         ("assured-workers", {"sizes": "1"}, "sizes"),
+        ("assured-earlier", {"known": "-1"}, "known"),
         ("assured-error-functions", {"pools": "good ones"}, "pools"),
         ("assured-error-functions", {"functions": "majority"}, "campaigns"),
         ("assured-truthfulness", {"panels": "idle"}, "panels"),
@@ -226,6 +228,37 @@ def test_bad_settings_are_refused_by_name(name: str, settings: dict[str, str], f
     with pytest.raises(InvalidParameter) as caught:
         with_settings(name, settings)
     assert caught.value.field == field
+
+
+def test_records_begin_a_campaign_and_without_any_it_is_that_of_the_paper() -> None:
+    setting = {"workers": "22", "tasks": "20", "policies": "ccb-ns(error=majority)"}
+    earlier = with_settings("assured-earlier", {**setting, "known": "0,1000"})
+    without, informed = (earlier.sample(cell, 1, 0) for cell in earlier.cells())
+    whole = with_settings("assured-cost", setting)
+    along = whole.sample(whole.cells()[0], 1, 0)
+    assert without[-5:].tolist() == along[-5:].tolist()
+    # Everybody is asked about each of the tasks, or nobody but a set from the first task on.
+    assert informed[1] < 0.2 * without[1]
+
+
+def test_the_spread_of_payments_has_an_interval_and_another_seed_draws_in_the_same_world() -> None:
+    settings = {"workers": "11", "tasks": "6", "gammas": "0.5", "rounds": "3"}
+    experiment = with_settings("assured-payments", settings)
+    cell = experiment.cells()[0]
+    paid = np.array([experiment.sample(cell, seed, 0) for seed in (2, 3, 4, 5)])
+    rows = {row.metric: row for row in experiment.rows(cell, paid, 2)}
+    totals = paid.sum(axis=1)
+    spread = totals.std() / totals.mean()
+    left = [np.delete(totals, at) for at in range(4)]
+    others = np.array([some.std() / some.mean() for some in left])
+    error = math.sqrt(3 / 4 * ((others - others.mean()) ** 2).sum())
+    # Student's quantile for three degrees of freedom is 3.182.
+    assert rows["spread"].mean == pytest.approx(spread)
+    assert rows["spread"].ci_high - spread == pytest.approx(3.182 * error, rel=1e-3)
+    # Tasks are too few to leave anybody out: those at c_max are paid it, whatever is drawn.
+    poor = paid[:, :6]
+    assert (poor == poor[0, 0]).all()
+    assert len({tuple(each) for each in paid[:, 6:].tolist()}) == 4
 
 
 def test_known_values_stand_beside_the_papers_setting_only() -> None:

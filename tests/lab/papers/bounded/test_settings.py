@@ -7,7 +7,8 @@ import pytest
 
 from askwise.figures import Row
 from askwise.lab import with_settings
-from askwise.lab.papers.bounded.studies.leading import RECOMMENDED, group_means
+from askwise.lab.papers.bounded.studies.leading import RECOMMENDED, behind_the_best, group_means
+from askwise.lab.papers.bounded.studies.ratings import IGNORED, KINDS, STATED
 from askwise.lab.runner import run
 from askwise.policies import policies
 
@@ -50,6 +51,51 @@ def test_leaders_and_near_misses_are_counted_from_the_rows() -> None:
     assert group_means(rows[:2]) == {RECOMMENDED: 0.90, "uniform": 0.905}
 
 
+def test_the_best_rival_is_chosen_on_one_half_and_compared_on_the_other() -> None:
+    # Each rival is lucky in one half: the first in replications 0 and 2, the second in 1 and 3.
+    ahead = np.array([[0.4, -0.1], [-0.2, 0.5], [0.4, -0.1], [-0.2, 0.5]])
+    np.testing.assert_allclose(behind_the_best(ahead), [-0.1, -0.2, -0.1, -0.2])
+    assert behind_the_best(ahead[:1]).tolist() == [0.4]
+
+
+def test_what_pairs_say_of_a_cell_is_counted_from_their_intervals() -> None:
+    rows = [
+        row(RECOMMENDED, "Table 1", 500, 0.90),
+        Row("Table 1", "uniform", 500, "behind", -0.005, -0.007, -0.003, 10),
+        Row("Table 1", "uniform", 5000, "behind", 0.005, -0.010, 0.020, 10),
+        Row("Fig. 2", "random", 50, "behind", 0.030, 0.020, 0.040, 10),
+    ]
+    said = " ".join(with_settings("bounded-policies", {}).differences(rows))
+    assert "within 0.01 in 2 of 3 cells (67%)" in said
+    assert "within it in 1 and further behind in 1: Fig. 2 at 50 (random)" in said
+
+
+def test_ratings_are_of_each_worker_and_within_the_range() -> None:
+    study = with_settings("bounded-ratings", {})
+    cell = study.cells()[0]
+    for kind, draw in KINDS.items():
+        rng = np.random.default_rng(1)
+        market = study.market(cell, rng)
+        ratings = np.array([draw(market, rng) for _ in range(400 // STATED)]).mean(axis=0)
+        assert np.all((ratings >= 0) & (ratings <= 1)), kind
+        # Means of 40 to 400 answers, each with a deviation of .3 at most: .19 is four of them.
+        wanted = {"inflated": 0.5 + market.means / 2, "reversed": 1 - market.means}
+        if kind != "mixed up":
+            assert np.abs(ratings - wanted.get(kind, market.means)).max() < 0.19, kind
+
+
+def test_what_ratings_gain_is_measured_in_pairs() -> None:
+    study = with_settings("bounded-ratings", {})
+    cell = study.cells()[0]
+    samples = np.array([[0.9, 0.8, 0.7, 0.5, 0.5], [0.6, 0.5, 0.6, 0.5, 0.5]])
+    found = {each.series: each for each in study.rows(cell, samples, 1) if each.metric == "gain"}
+    assert found[RECOMMENDED].mean == pytest.approx(0.1)
+    assert IGNORED not in found
+    assert "right, against leaving them: learned +0.100" in " ".join(
+        study.differences(list(found.values()))
+    )
+
+
 def test_the_best_share_for_exploration_is_named() -> None:
     results = run(
         with_settings(
@@ -71,6 +117,30 @@ def test_the_best_share_for_exploration_is_named() -> None:
     assert "The best share for bounded-epsilon-first: 0.05 at 500 (0.900, .15 gives 0.800)." in (
         study.differences(rows)
     )
+
+
+def test_small_shares_that_beat_the_papers_are_named_where_intervals_are_apart() -> None:
+    study = with_settings("bounded-epsilon", {"budgets": "500,5000"})
+    means = {"B = 500": (0.89, 0.88, 0.85), "B = 5,000": (0.89, 0.851, 0.85)}
+    rows = [
+        row(series, panel, x, mean, "share_of_optimum")
+        for series in ("bounded-epsilon-first", "budget-limited-epsilon-first")
+        for panel, at in means.items()
+        for x, mean in zip((0.02, 0.05, 0.15), at, strict=True)
+    ]
+    assert study.differences(rows)[-1].endswith("at B = 500 (0.880 to 0.890 against 0.850).")
+
+
+def test_a_prior_that_is_better_than_the_uniform_one_is_named() -> None:
+    study = with_settings("bounded-random", {"budgets": "500"})
+    rows = [
+        row("random", "", 500, 0.45, "share_of_optimum"),
+        row("random(prior=cheap)", "", 500, 0.60, "share_of_optimum"),
+        row("random(prior=expensive)", "", 500, 0.451, "share_of_optimum"),
+    ]
+    said = " ".join(study.differences(rows))
+    assert "random(prior=cheap) against a uniform draw: better at 500 (0.600" in said
+    assert "random(prior=expensive) against a uniform draw: no clear difference at 500" in said
 
 
 def test_the_bars_of_fig_1_hold_every_job_once() -> None:

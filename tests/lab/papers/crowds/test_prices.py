@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from askwise.core.errors import InvalidParameter
 from askwise.figures import Row
 from askwise.lab import with_settings
+from askwise.lab.papers.crowds.studies.common import cost_and_errors
 from askwise.lab.papers.crowds.studies.prices import MARKETS, SurveyPrices
+from askwise.lab.worlds import Survey
+from askwise.policies import policies
+from askwise.stopping import stopping
 
 
 def ratio(panel: str, series: str, mean: float, low: float) -> Row:
@@ -33,13 +38,26 @@ def test_it_says_where_choosing_costs_more_than_drawing_by_price() -> None:
 
 def test_its_markets_have_the_good_crowd_cheap_dear_and_free() -> None:
     cells = SurveyPrices().cells()
-    assert [cell.panel for cell in cells] == list(MARKETS)
+    assert [cell.panel for cell in cells][: len(MARKETS)] == list(MARKETS)
     best = {cell.prices[0] - min(cell.prices[1:]) for cell in cells}
     assert min(best) < 0 < max(best)
-    assert sum(0 in cell.prices for cell in cells) == 4
+    free = [cell for cell in cells if 0 in cell.prices]
+    assert [cell.free_at for cell in free] == [0.0] * 4 + [0.25] * 4
     assert all(len(cell.prices) == len(cell.responses) for cell in cells)
 
 
 def test_an_unknown_market_is_refused_by_name() -> None:
     with pytest.raises(InvalidParameter, match="panels has 'coin fee': did you mean 'coin free'"):
         with_settings("survey-prices", {"panels": "coin fee"})
+
+
+def test_a_free_answer_is_counted_at_its_price_beside_the_money() -> None:
+    # Five answers each, drawn by price: the money is the paid ones', and 5 - money are free.
+    survey = Survey(np.array([[(0.8, 0.2), (0.5, 0.5)]]), (1, 0))
+    world = survey.answering(seed=3, first=0, questions=40)
+    policy, rule = policies.make("rand-rr"), stopping.make({"name": "fixed", "n": 5})
+    money, wrong, _ = cost_and_errors(survey, world, policy, rule, 3, 0)
+    counted, still_wrong, _ = cost_and_errors(survey, world, policy, rule, 3, 0, free_at=0.25)
+    assert 0 < money.mean() < 5
+    assert counted.tolist() == (money + 0.25 * (5 - money)).tolist()
+    assert wrong.tolist() == still_wrong.tolist()

@@ -15,6 +15,7 @@ from askwise.lab import with_settings
 from askwise.lab.papers.limited.studies import regret
 from askwise.lab.papers.limited.studies.labelling import RIVALS, b_kube, series_of, wrong_and_done
 from askwise.lab.papers.limited.studies.regret import BEYOND_BOUND, BOUND, INSTANCES
+from askwise.lab.papers.limited.studies.skills import WORLDS, draw_market, draw_skills
 from askwise.lab.runner import run, write
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds.limited import Labellers, labellers
@@ -229,6 +230,11 @@ def test_the_rounded_plan_by_hand() -> None:
     [
         ("limited-labels", {"tasks": "20", "budgets": "100", "contenders": ",".join(SERIES[:3])}),
         pytest.param(
+            "limited-skills",
+            {"answers": "3"},
+            marks=[pytest.mark.compiled, pytest.mark.slow],
+        ),
+        pytest.param(
             "limited-regret",
             {"budgets": "100,1000"},
             marks=[pytest.mark.compiled, pytest.mark.slow],
@@ -250,6 +256,8 @@ def test_results_are_drawn_and_reported(
         ("limited-labels", {"sets": "C"}, "sets"),
         ("limited-labels", {"tasks": "1"}, "tasks"),
         ("limited-labels", {"budgets": "0"}, "budgets"),
+        ("limited-skills", {"worlds": "one skil"}, "worlds"),
+        ("limited-skills", {"answers": "0"}, "answers"),
         ("limited-regret", {"instances": "far"}, "instances"),
         ("limited-regret", {"budgets": "3"}, "budgets"),
     ],
@@ -258,3 +266,20 @@ def test_bad_settings_are_refused_by_name(name: str, settings: dict[str, str], f
     with pytest.raises(InvalidParameter) as caught:
         with_settings(name, settings)
     assert caught.value.field == field
+
+
+def test_workers_of_a_world_have_the_skills_that_it_says() -> None:
+    rng = np.random.default_rng(1)
+    drawn = {world: draw_skills(rng, world, 3) for world in WORLDS}
+    assert (np.sort(drawn["specialists"], axis=1) == [0.55, 0.55, 0.95]).all()
+    assert set((drawn["specialists"] == 0.95).sum(axis=0)) == {6, 7}
+    assert (drawn["one skill"] == drawn["one skill"][:, :1]).all()
+    assert (drawn["skills apart"].std(axis=1) > 0).all()
+    # A kind that needs two skills is answered right as often as their mean says: 20 workers on 40
+    # tasks of it, 800 answers, 4 standard deviations are below .07.
+    market = draw_market("specialists", 1, 0)
+    kind = np.flatnonzero(market.contexts == 2)
+    said = market.label.reshape(market.tasks, market.workers)[kind]
+    right = (said == market.truth[kind][:, None]).mean()
+    # Of three skills a third of the workers is good at each: (.95 + 2 * .55) / 3 on the mean.
+    assert abs(right - 0.683) < 0.08

@@ -76,6 +76,32 @@ def test_no_bid_but_the_cost_serves_a_worker_better(work):
             assert gains[0] == max(gains)
 
 
+@pytest.mark.parametrize(
+    "error", ["plurality(options=4)", "majority-first(prior=0.8)", "likeliest(prior=0.6)"]
+)
+def test_functions_in_plain_python_are_solved_and_paid_by_classes_too(error):
+    rng, found = np.random.default_rng(3), 0
+    for _ in range(6):
+        costs, qualities = rng.integers(1, 30, 5), np.round(rng.uniform(0.5, 1.0, 5), 2)
+        exact = solve_cheapest(costs, qualities, 0.15, error, "exact")
+        by_classes = solve_cheapest(costs, qualities, 0.15, error, "classes")
+        # Each quality is a class of its own.
+        assert (by_classes.feasible, by_classes.cost) == (exact.feasible, exact.cost)
+        if exact.feasible:
+            found += 1
+            paid = critical_bids_by_classes(costs, qualities, 0.15, error)
+            assert paid == critical_bids_exact(costs, qualities, 0.15, error)
+    assert found > 2
+
+
+def test_a_function_in_plain_python_has_sets_by_classes_among_many_workers():
+    rng = np.random.default_rng(3)
+    costs, qualities = rng.integers(10, 20, 60), rng.uniform(2 / 3, 1.0, 60)
+    found = solve_cheapest(costs, qualities, 0.05, "plurality(options=4)", "classes")
+    assert found.feasible
+    assert found.cost <= solve_cheapest(costs, qualities, 0.05, solver="exact").cost
+
+
 def test_with_a_class_a_quality_payments_are_those_of_the_cheapest_set():
     costs, qualities = [3, 4, 9, 5, 6], [0.8, 0.85, 0.9, 0.8, 0.75]
     assert critical_bids_by_classes(costs, qualities, 0.12) == critical_bids_exact(
@@ -112,8 +138,7 @@ def test_classes_are_cut_by_qualities_alone_and_narrow_at_the_top(monkeypatch):
     assert (found.counted <= qualities[found.order]).all()
 
 
-@pytest.mark.parametrize("error", ["weighted-majority"])
-def test_functions_that_classes_do_not_solve_are_refused(error):
-    with pytest.raises(InvalidParameter, match="classes") as caught:
-        solve_cheapest([1, 2], [0.9, 0.8], 0.2, error, "classes")
+def test_a_weighted_vote_is_not_solved_by_classes():
+    with pytest.raises(InvalidParameter, match="which compares too many sets") as caught:
+        solve_cheapest([1, 2], [0.9, 0.8], 0.2, "weighted-majority", "classes")
     assert caught.value.field == "solver"

@@ -277,7 +277,7 @@ def test_a_users_function_is_solved_by_trying_all(instance: Instance) -> None:
 
 
 def test_a_users_function_is_too_large_above_twenty_workers() -> None:
-    with pytest.raises(TooLarge, match="20 at most; use solver 'greedy'"):
+    with pytest.raises(TooLarge, match="20 at most; use solver 'classes' or 'greedy'"):
         cheapest_set([1] * 21, [0.8] * 21, 0.1, Mean())
     assert cheapest_set([1] * 21, [0.8] * 21, 0.1, Mean(), "greedy")[2]
     with pytest.raises(TooLarge, match="20 at most"):

@@ -36,6 +36,9 @@ EASY = "no task is hard"
 FEWEST = 20
 """Campaigns that assure anything, for an error among what they assure."""
 
+FEWEST_NOTICED = 5
+"""Campaigns that raised an alarm, for a mean of when."""
+
 
 @dataclass(frozen=True)
 class AuditCell(Cell):
@@ -177,7 +180,7 @@ class AssuredAudited(Experiment):
                 found.append(mean_row(values, metric=metric, **place))
             found.append(rate_row(mine[:, ALARM], metric="alarm", **place))
             noticed = mine[mine[:, ALARM] > 0, NOTICED]
-            if len(noticed):
+            if len(noticed) >= min(FEWEST_NOTICED, len(mine)):
                 found.append(mean_row(noticed, metric="noticed", **place))
         return found
 
@@ -223,7 +226,7 @@ def worth_of(outcome: Outcome, world: AssuredWorld, policy: CcbNs) -> list[float
     # A tie is broken by a coin.
     wrong = np.where(lead < 0, 1.0, np.where(lead == 0, 0.5, 0.0))
     sets, own = sets_of(outcome)
-    # What is assured hangs on who was asked: one task a set will do.
+    # What is assured depends on who was asked: one task per set will do.
     first = [int(np.argmax(own == at)) for at in range(len(sets))]
     said = policy.assurances(ledger.problem, state, ledger, first)
     sure = np.array([one.outcome == "assured" for one in said])[own]

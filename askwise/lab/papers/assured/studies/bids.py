@@ -125,8 +125,8 @@ def work_by_rank(
 def requoted(mechanism: Mechanism, policy: Policy, outcome: Counted) -> None:
     """Put the prices that a campaign would have quoted again onto the answers they are for.
 
-    In a campaign a mechanism may set new prices when a set is chosen by what was learned. The
-    set stays, as nobody leaves, so that this can be done when all is over.
+    In a campaign a mechanism may set new prices when a set is chosen by what was learned. The set
+    stays, because nobody leaves, so that this can be done when all is over.
     """
     ledger = outcome.ledger
     exploiting = outcome.state.tasks[: ledger.total(c.TASKS), NOTE] == EXPLOITING

@@ -25,7 +25,7 @@ from askwise.lab.papers.assured.studies.common import (
     sets_of,
 )
 from askwise.lab.results import mean_row, rate_row
-from askwise.lab.worlds.assured import paper_pool
+from askwise.lab.worlds.assured import WorkerPool, paper_pool
 from askwise.ledger.ledger import Ledger
 
 OF_PAPER = ("ccb-ns", "ccb-ns(floor=2/3)", "ccb-s", "ccb-se", "epsilon-t-greedy")
@@ -104,6 +104,12 @@ class AssuredRuns(Experiment):
         """Task numbers at which a run is looked at."""
         return points_up_to(self.tasks)
 
+    def policy(
+        self, label: str, cell: RunCell, pool: WorkerPool, seed: int, replication: int
+    ) -> Any:
+        """What a label stands for in a replication."""
+        return contender(label, self.terms)
+
     def sample(self, cell: RunCell, seed: int, replication: int) -> Array:
         """Regrets and costs at each point, rounds, accuracy and misses, of each policy."""
         pool = paper_pool(np.random.default_rng([seed, replication]), cell.workers)
@@ -112,7 +118,7 @@ class AssuredRuns(Experiment):
         fresh, points = Ledger(problem), self.points()
         found: list[float] = []
         for label in self.policies:
-            policy = contender(label, self.terms)
+            policy = self.policy(label, cell, pool, seed, replication)
             outcome = simulate_counts(
                 policy, problem, world, seed=seed, replication=replication, ledger=fresh
             )

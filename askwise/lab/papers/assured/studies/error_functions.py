@@ -190,7 +190,7 @@ class AssuredErrorFunctions(Experiment):
             "twice the cheapest), an exact or nearly exact search for the others; campaigns solve "
             "greedily by every function. Ties count as errors.",
             "The linear form stands for epsilon = 1/6, for qualities of 2/3 and more: for weaker "
-            "workers it is no bound, though still an expensive target.",
+            "workers it is not a bound, though still an expensive target.",
         ]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO
+from askwise.core.problem import Problem
 from askwise.core.registry import from_label, label_of
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure
@@ -18,6 +19,7 @@ from askwise.lab.results import mean_row, ratio_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Market, freelancer_market, market_from_table, read_table
 from askwise.lab.worlds.freelancers import RateTable
+from askwise.ledger import columns as c
 from askwise.ledger.ledger import Ledger
 from askwise.policies import Policy, policies
 
@@ -202,6 +204,22 @@ def only_the_market(experiment: BoundedExperiment) -> None:
             "qualities on the prices of 'market'",
             field="world",
         )
+
+
+def expected_shares(
+    labels: Sequence[str], market: Market, problem: Problem, seed: int, replication: int
+) -> Array:
+    """Share of the optimum that each policy earns in expectation: answers times true means."""
+    ledger, world = Ledger(problem), market.answering(seed, replication)
+    best, _ = market.optimum(problem.budget)
+    shares = []
+    for label in labels:
+        outcome = simulate(
+            made(label), problem, world, seed=seed, replication=replication, ledger=ledger
+        )
+        answers = outcome.ledger.book.workers[: len(market.means), c.ANSWERED]
+        shares.append(float(answers @ market.means) / best)
+    return np.array(shares)
 
 
 @cache

@@ -18,6 +18,7 @@ from askwise.lab.loop import CLOSED_CODE, CLOSED_OPTION
 from askwise.lab.results import CONFIDENCE, mean_row, rate_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Survey, SurveyWorld
+from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.policies import KnowsTruth, Policy, policies
 from askwise.stopping import StoppingRule, stopping
@@ -89,23 +90,52 @@ def series_of(label: str) -> str:
 
 
 def cost_and_errors(
-    survey: Survey, world: SurveyWorld, policy: Policy, rule: StoppingRule, seed: int, part: int
+    survey: Survey,
+    world: SurveyWorld,
+    policy: Policy,
+    rule: StoppingRule,
+    seed: int,
+    part: int,
+    *,
+    free_at: float = 0.0,
 ) -> tuple[Array, Array, Array]:
-    """Run a question for each of the world's: what it cost, whether wrong, whether confident."""
+    """Run a question for each of the world's: what it cost, whether wrong, whether confident.
+
+    An answer of a crowd that costs nothing is counted at ``free_at``.
+    """
     problem = survey.problem(len(world.kinds))
     done = simulate(policy, problem, world, rule=rule, seed=seed, replication=part)
-    spent = done.ledger.book.tasks[: len(world.kinds), c.TASK_SPENT] / MICRO
+    book = done.ledger.book
+    cost = book.tasks[: len(world.kinds), c.TASK_SPENT] / MICRO
+    if free_at > 0.0:
+        cost += free_at * _free_answers(book, len(world.kinds))
     closings = done.closings
     wrong = closings[:, CLOSED_OPTION] != world.right
-    return spent, wrong.astype(np.float64), closings[:, CLOSED_CODE] == CONFIDENT
+    return cost, wrong.astype(np.float64), closings[:, CLOSED_CODE] == CONFIDENT
+
+
+def _free_answers(book: Book, questions: int) -> Array:
+    """Count the answers to each question from crowds that cost nothing."""
+    free = book.workers[:, c.PRICE] == 0
+    found = np.zeros(questions)
+    at = book.tasks[:questions, c.FIRST_CELL].copy()
+    while (at >= 0).any():
+        here = np.flatnonzero(at >= 0)
+        cells = book.cells[at[here]]
+        found[here] += cells[:, c.CELL_ANSWERS] * free[cells[:, c.CELL_WORKER]]
+        at[here] = cells[:, c.NEXT_CELL]
+    return found
 
 
 @dataclass(frozen=True)
 class SurveyCell(Cell):
-    """A workload: crowds with their distributions over the options, and prices."""
+    """A workload: crowds with their distributions over the options, prices, and what an answer of
+    one that costs nothing is counted at.
+    """
 
     responses: tuple[tuple[float, ...], ...]
     prices: tuple[int, ...] = ()
+    free_at: float = 0.0
 
     def survey(self, *, shuffled: bool = True) -> Survey:
         """As a world."""
@@ -174,8 +204,10 @@ class EqualErrorExperiment(Experiment):
             survey, world = worlds[shuffled]
             for value in self.dial(cell, label):
                 policy, rule = contender(label).at(value, self.horizon)
-                spent, wrong, _ = cost_and_errors(survey, world, policy, rule, seed, first)
-                found += [spent, wrong]
+                cost, wrong, _ = cost_and_errors(
+                    survey, world, policy, rule, seed, first, free_at=cell.free_at
+                )
+                found += [cost, wrong]
         return np.array(found).T
 
     def rows(self, cell: SurveyCell, samples: Array, seed: int) -> list[Row]:

@@ -15,6 +15,7 @@ from askwise.lab.papers.crowds.studies.common import (
     SurveyCell,
     contender,
 )
+from askwise.policies.crowds.common import FREE_PRICE
 
 MARKETS: dict[str, tuple[tuple[float, ...], tuple[int, ...]]] = {
     "good crowd cheap": ((0.8, 0.6), (1, 3)),
@@ -28,6 +29,11 @@ MARKETS: dict[str, tuple[tuple[float, ...], tuple[int, ...]]] = {
 }
 """Of each crowd the probability of the right one of two options, and the price."""
 
+COUNTED = ", answers counted"
+"""Ends the name of a panel in which an answer that costs nothing is counted at ``free_price``."""
+
+PANELS = (*MARKETS, *(name + COUNTED for name, (_, prices) in MARKETS.items() if 0 in prices))
+
 ADAPTIVE = ("virt-ucb", "virt-ucb with posterior")
 """What is held against drawing by price: the policy alone, and with the rule that plans choose."""
 
@@ -40,10 +46,11 @@ class SurveyPrices(EqualErrorExperiment):
     Parameters
     ----------
     panels : names
-        Markets: how good the crowds are, and what they cost.
+        Markets: how good the crowds are, and what they cost. With ``, answers counted`` after it,
+        an answer that costs nothing is counted at the price that policies rank it at.
     """
 
-    panels: tuple[str, ...] = tuple(MARKETS)
+    panels: tuple[str, ...] = PANELS
     contenders: tuple[str, ...] = (
         "rand-rr",
         "virt-ucb",
@@ -62,25 +69,29 @@ class SurveyPrices(EqualErrorExperiment):
         "Two options, crowds at unequal prices: the good crowd is the cheap or the costly one, a "
         "coin or the good crowd is free. What does a question cost at an error of 1 to 5%, "
         "relative to drawing crowds by one over their price? A free crowd is ranked, and drawn, "
-        "at a quarter of the cheapest price."
+        "at a quarter of the cheapest price. Cost is money, in which free answers do not appear; "
+        "in the panels with counted answers each of them costs that quarter."
     )
     figures: ClassVar[tuple[Figure, ...]] = FIGURES
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for panel in self.panels:
-            if panel not in MARKETS:
+            if panel not in PANELS:
                 raise InvalidParameter(
-                    f"panels has {panel!r}: {nearest(panel, MARKETS)}", field="panels"
+                    f"panels has {panel!r}: {nearest(panel, PANELS)}", field="panels"
                 )
 
     def cells(self) -> list[SurveyCell]:
         """One cell a market."""
-        return [
-            SurveyCell(panel, 0.0, tuple((p, 1.0 - p) for p in chances), prices)
-            for panel in self.panels
-            for chances, prices in [MARKETS[panel]]
-        ]
+        found = []
+        for panel in self.panels:
+            chances, prices = MARKETS[panel.removesuffix(COUNTED)]
+            # Of the cheapest price, which is 1 where a crowd is free.
+            free_at = FREE_PRICE if panel.endswith(COUNTED) else 0.0
+            responses = tuple((p, 1.0 - p) for p in chances)
+            found.append(SurveyCell(panel, 0.0, responses, prices, free_at))
+        return found
 
     def dial(self, cell: SurveyCell, label: str) -> tuple[float, ...]:
         """Leave out what is far from the errors of interest."""
@@ -103,6 +114,14 @@ class SurveyPrices(EqualErrorExperiment):
                     f"the geometric mean of {len(ratios)} comparisons; more, beyond the 95% "
                     f"interval: {'; '.join(dearer) or 'nowhere'}."
                 )
+        found.append(
+            "virt-ucb ranks a free crowd at a quarter of the cheapest price, so it looks for the "
+            "least money and patience together: where a free crowd is weak, it pays for few "
+            "answers instead of waiting for many free ones, and drawing by price, which asks the "
+            "free crowd four times in five, spends a little less. In the panels with answers "
+            "counted, patience has that price. A smaller free_price saves money on a free crowd "
+            "that knows something, and loses some on one that guesses."
+        )
         found.append(
             "Costs are relative to drawing by price under the composite rule, the paper's. Drawing "
             "by price gains from posterior, too: see its own series, which is what virt-ucb with "

@@ -133,7 +133,7 @@ def theorem_2(
 
     kl(delta, 1 - delta) / KL(p, r), kl(x, y) being KL of two coins, p the right answer's
     probability and r its probability in a crowd whose right answer is the other one: what N
-    answers tell apart is N KL(p, r) in the mean (Wald), and the rule's answer tells apart no
+    answers tell apart is N KL(p, r) on average (Wald), and the rule's answer tells apart no
     more. The nearest such crowd counts, so a promise at more gaps costs more. Over all gaps
     KL(p, 1/2) <= gap^2 log 2, which is Omega(gap^-2 log(1 / delta)) up to gap 1.
 
@@ -309,7 +309,7 @@ def theorem_5_shares(prices: npt.ArrayLike) -> Array:
 
 
 def gap_of_mixture(shares: npt.ArrayLike, responses: npt.ArrayLike) -> float:
-    """Gap of a mixture of crowds: of the first over the second option in the mean response.
+    """Gap of a mixture of crowds: of the first over the second option in the average response.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.registry import from_label
 from askwise.core.scoring import (
     BINS,
-    Labels,
+    ScoredLabels,
     brier_score,
     calibration_error,
     least_calibration_error,
@@ -83,7 +83,7 @@ class LabelsCalibration(MethodsOnSets):
     title: ClassVar[str] = "Confidences that mean what they say (beyond 002)"
     reproduces: ClassVar[str] = "beyond 002"
     summary: ClassVar[str] = (
-        "Models of workers take answers for independent, and are too sure. How far is their "
+        "Models of workers treat answers as independent, and are too sure. How far is their "
         "confidence from how often they are right: as they find it, tempered as it is reported "
         "without any truth, and calibrated by 20, 50 and 100 truths of tasks drawn at random?"
     )
@@ -186,7 +186,7 @@ def _measured(
     with allowed(method.name):
         fitted: Fitted = method.report(coded._replace(truths=given.astype(np.int32)))
     chances, sure = fitted.probabilities[left], fitted.confidence[left]
-    right, _ = right_shares(Labels(fitted.labels[left], sure, chances), truth[left])
+    right, _ = right_shares(ScoredLabels(fitted.labels[left], sure, chances), truth[left])
     scores = (
         calibration_error(sure, right),
         least_calibration_error(sure),
@@ -214,7 +214,7 @@ def _reliability(panel: str, series: str, block: Array) -> list[Row]:
 
 
 def _means_of(rows: Sequence[Row], series: str, x: float) -> str:
-    """Calibration error and log loss in the mean of the sets, as words."""
+    """Calibration error and log loss averaged over the sets, as words."""
     found = [
         [row.mean for row in rows if (row.series, row.x, row.metric) == (series, x, metric)]
         for metric in ("ece", LEAST, "log_loss")

@@ -12,15 +12,9 @@ from askwise.core.checks import between, real, whole
 from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO, Amount, to_micro
 from askwise.figures import Row
-from askwise.lab.experiment import Cell, Experiment, Figure, experiments
-from askwise.lab.papers.labels.studies.sets import (
-    LabelSet,
-    about_sets,
-    check_sets,
-    chosen_sets,
-    named_set,
-    usable_names,
-)
+from askwise.lab.experiment import Cell, Figure, experiments
+from askwise.lab.papers.labels.studies.methods import OnSets
+from askwise.lab.papers.labels.studies.sets import about_sets, named_set
 from askwise.lab.replaying.bench import Bench, contender, final_answers
 from askwise.lab.results import mean_row
 from askwise.lab.simulate import simulate
@@ -115,7 +109,7 @@ def draw_cascade(
 
 @experiments.register("judges-cascade")
 @dataclass(frozen=True)
-class JudgesCascade(Experiment):
+class JudgesCascade(OnSets):
     """Cascades on recorded answers with gold: how often they keep their error, and what they cost.
 
     Parameters
@@ -166,7 +160,7 @@ class JudgesCascade(Experiment):
             "cost",
             "share of wrong labels allowed",
             "money a task",
-            "What a label costs in the mean of the draws, truths included, with 95% intervals.",
+            "What a label costs averaged over the draws, truths included, with 95% intervals.",
         ),
         Figure(
             "false",
@@ -177,7 +171,7 @@ class JudgesCascade(Experiment):
     )
 
     def __post_init__(self) -> None:
-        check_sets(self.data, self.sets)
+        super().__post_init__()
         real(self.expert, "expert", "a price of 0 or more", least=0)
         whole(self.most_tasks, "most_tasks", least=0)
         for error in self.errors:
@@ -186,15 +180,6 @@ class JudgesCascade(Experiment):
             for label in self.policies:
                 contender(_aiming(label, error))
         _price_rules(self.prices)
-
-    def label_sets(self) -> list[LabelSet]:
-        """Those named, or all."""
-        return chosen_sets(self.data, self.sets, self.most_tasks)
-
-    def cells(self) -> list[Cell]:
-        """A cell a set, and one for the notes."""
-        names = usable_names(self.label_sets(), self.data)
-        return [Cell(name, 0.0) for name in (*names, "")]
 
     @property
     def series(self) -> tuple[str, ...]:

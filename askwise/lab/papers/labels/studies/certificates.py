@@ -160,7 +160,7 @@ class JudgesHonest(MethodsOnSets):
             "certified_share",
             "share of wrong labels allowed",
             "share of labels certified",
-            "Labels certified with at most this many audits, in the mean of the draws, with "
+            "Labels certified with at most this many audits, averaged over the draws, with "
             "95% intervals.",
         ),
         Figure(
@@ -257,7 +257,7 @@ class JudgesHonest(MethodsOnSets):
                 own, wrong = means["own_share"], means.get("own_error", 0.0)
                 said.append(
                     f"{method}, at most {error:g} wrong: {means['certified_share']:.0%} of the "
-                    "labels are certified in the mean of the sets; a certificate is false in "
+                    "labels are certified averaged over the sets; a certificate is false in "
                     f"{most_often(mine)} ({1 - self.confidence:.0%} are allowed); to deliver all "
                     f"labels the trusted source gives {means['trusted_share']:.2f} answers "
                     f"per task, and {means['planned_share']:.2f} if that of audits is planned. "

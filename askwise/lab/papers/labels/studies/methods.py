@@ -1,4 +1,4 @@
-"""What experiments share that give aggregators all answers of recorded sets."""
+"""What experiments share that take recorded sets one by one, with all their answers."""
 
 from dataclasses import dataclass
 
@@ -15,18 +15,15 @@ from askwise.lab.papers.labels.studies.sets import (
 
 
 @dataclass(frozen=True)
-class MethodsOnSets(Experiment):
-    """Aggregators on sets of a data folder: a cell a set, and one for the notes on sets."""
+class OnSets(Experiment):
+    """Sets of a data folder: a cell a set, and one for the notes on sets."""
 
-    methods: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     data: str = ""
     most_tasks: int = MOST_TASKS
 
     def __post_init__(self) -> None:
         check_sets(self.data, self.sets)
-        for label in self.methods:
-            make_method(from_label(label))
 
     def label_sets(self) -> list[LabelSet]:
         """Those named, or all."""
@@ -36,3 +33,15 @@ class MethodsOnSets(Experiment):
         """A cell a set, and one for the notes."""
         names = usable_names(self.label_sets(), self.data)
         return [Cell(name, 0.0) for name in (*names, "")]
+
+
+@dataclass(frozen=True)
+class MethodsOnSets(OnSets):
+    """Aggregators on each of the sets."""
+
+    methods: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for label in self.methods:
+            make_method(from_label(label))

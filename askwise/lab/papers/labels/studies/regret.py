@@ -153,7 +153,7 @@ def _after(recording: Recording, outcome: Outcome, explored: int) -> tuple[Array
 
 
 def _losses(recording: Recording, judged: Array) -> Array:
-    """Of every task and worker, whether the answer differs from what is taken for right."""
+    """Of every task and worker, whether the answer differs from what counts as right."""
     table = np.zeros((recording.tasks, recording.workers), np.int64)
     table[recording.task, recording.worker] = recording.label
     return (table != judged[:, None]).astype(np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
 from askwise.core.money import Amount
-from askwise.data.labels import LabelTable, read_contexts, read_gold, read_labels, read_prices
+from askwise.data import LabelTable, read_contexts, read_gold, read_labels, read_prices
 from askwise.figures import Row
 from askwise.lab.papers.crowds.studies.tallies import is_scale
 from askwise.lab.worlds import Recording

@@ -182,7 +182,7 @@ class LabelsScreening(ChosenSets):
 
 
 def summed(rows: Sequence[Row], series: str, told: float, target: float) -> str:
-    """What a policy came to in the mean of the sets, and how many errors among tasks done."""
+    """What a policy came to, averaged over the sets, and how many errors among tasks done."""
     by_metric: dict[str, dict[str, float]] = {}
     for row in rows:
         if (row.series, row.x) == (series, told):

@@ -180,7 +180,7 @@ class TablesExperiment(LabelsExperiment):
             "Contexts are k-means clusters of the standardised features (the best of 50 starts). "
             f"They tell much of the class by themselves: {known} by the majority of each cluster. "
             "A policy that learns how frequent a class is in each context (hem) gains from that; "
-            "it is no merit of the workers'."
+            "that is not the workers' merit."
         )
         return said
 
@@ -351,7 +351,7 @@ def savings(rows: Sequence[Row]) -> list[str]:
 
 
 def at_a_third(rows: Sequence[Row]) -> list[str]:
-    """How hem with a third of BBTA's answers compares with it, case by case and in the mean."""
+    """How hem with a third of BBTA's answers compares with it, case by case and on average."""
     apart: dict[str, tuple[float, float]] = {}
     ends: set[tuple[float, float]] = set()
     for panel in dict.fromkeys(row.panel for row in rows if row.panel):

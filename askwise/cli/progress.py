@@ -1,0 +1,128 @@
+"""What long commands say while they run: a bar on a terminal, elsewhere a line now and then."""
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from askwise.cli import output
+
+EVERY = 4.0
+"""Seconds between two lines on what is going on, where there is no terminal."""
+
+
+@contextmanager
+def progress(
+    *, quiet: bool = False, compiles: bool = True, aloud: bool = True
+) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar with the time left, on a terminal; elsewhere a line every few seconds.
+
+    There is also a line for each thing that is compiled: that takes long and comes first. Where
+    nothing ``compiles``, the compiler is not loaded. A command that has better words than how many
+    of how many tells them by `spoken`, and is not ``aloud`` here.
+    """
+    if quiet:
+        yield lambda what, done, total: None
+        return
+    if not sys.stderr.isatty():
+        with (
+            _watched(say_compiling()) if compiles else nullcontext(),
+            _speaker(EVERY) if aloud else nullcontext(lambda what: None) as say,
+        ):
+            yield lambda what, done, total: say(f"{what}: {done} of {total}")
+        return
+    from rich import progress as columns
+
+    bars: dict[str, Any] = {}
+    with columns.Progress(
+        columns.TextColumn("{task.description}"),
+        columns.BarColumn(),
+        columns.TaskProgressColumn(),
+        columns.TextColumn("{task.fields[note]}"),
+        columns.TimeRemainingColumn(),
+        console=output.console(stderr=True),
+        transient=True,
+    ) as shown:
+
+        def tell(what: str, done: int, total: int) -> None:
+            if what not in bars:
+                # One step tells nothing of how far it is: the bar only shows that it lives.
+                counted = total > 1
+                bars[what] = shown.add_task(
+                    what, total=total if counted else None, note="time left" if counted else ""
+                )
+            shown.update(bars[what], completed=done, visible=done < total)
+
+        def tell_compiling(what: str, begins: bool) -> None:
+            tell(f"compiling {what}", int(not begins), 1)
+
+        with _watched(tell_compiling) if compiles else nullcontext():
+            yield tell
+
+
+@contextmanager
+def spoken(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """What is told to it, as a line now and then where there is no terminal to show a bar on.
+
+    The line comes again while one step takes longer; a command that ends sooner prints none.
+    """
+    if quiet or sys.stderr.isatty():
+        yield lambda what: None
+        return
+    with _speaker(EVERY) as say:
+        yield say
+
+
+@contextmanager
+def narrated(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """What is told to it: a line that is renewed on a terminal, elsewhere a line now and then."""
+    if quiet:
+        yield lambda what: None
+    elif sys.stderr.isatty():
+        with output.console(stderr=True).status("") as shown:
+            yield shown.update
+    else:
+        with _speaker(EVERY) as say:
+            yield say
+
+
+@contextmanager
+def _speaker(every: float) -> Iterator[Callable[[str], None]]:
+    """Print the latest of what is told to it, at intervals of ``every`` seconds."""
+    latest: list[str] = []
+    over = threading.Event()
+
+    def speak() -> None:
+        while not over.wait(every):
+            if latest:
+                print(latest[-1], file=sys.stderr, flush=True)
+
+    def say(what: str) -> None:
+        latest[:] = [what]
+
+    speaker = threading.Thread(target=speak, daemon=True)
+    speaker.start()
+    try:
+        yield say
+    finally:
+        over.set()
+        speaker.join()
+
+
+def _watched(watcher: Callable[[str, bool], None]) -> AbstractContextManager[None]:
+    from askwise.core.compiling import watched
+
+    return watched(watcher)
+
+
+def say_compiling() -> Callable[[str, bool], None]:
+    """What prints a line when something is compiled that was not before."""
+    said: set[str] = set()
+
+    def say(what: str, begins: bool) -> None:
+        if begins and what not in said:
+            said.add(what)
+            print(f"compiling {what} ...", file=sys.stderr, flush=True)
+
+    return say
