@@ -92,11 +92,12 @@ class Certificate(ShownResult, Jsonable):
                 f"Of no set of the {_counted(self.tasks, 'label')} can it be said that at most "
                 f"{share} are wrong ({found}); {more}."
             )
+        wrong = f"{self.wrong:,} were" if self.wrong > 1 else "1 was" if self.wrong else "none was"
         return (
             f"At most {share} of {self._which()} are wrong, with {sure} confidence"
             f"{self._once_replaced()}. Of {_counted(self.audited, 'label')} drawn at random and "
-            f"audited, {f'{self.wrong:,}' if self.wrong else 'none'} {'was' if self.wrong < 2 else 'were'} wrong. The "
-            "statement relies on the audits being right, and on nothing about who gave the labels."
+            f"audited, {wrong} wrong. The statement relies on the audits being right, and on "
+            "nothing about who gave the labels."
         )
 
     def _headline(self) -> str:
