@@ -121,7 +121,7 @@ class ScreeningPolicy(BoundedPolicy):
         share_of(self.screen, "screen")
         check_discount(self.discount)
 
-    def params(self) -> ScreeningParams:
+    def params(self) -> tuple[float, ...]:
         """As plain numbers."""
         return ScreeningParams(share_of(self.screen, "screen"), float(self.discount))
 

@@ -196,8 +196,8 @@ class GittinsKnapsack(ScreeningPolicy):
 
     def params(self) -> Params:
         """As plain numbers."""
-        screen, discount = super().params()
-        return Params(screen, discount, RATINGS.index(self.ratings))
+        share = common.share_of(self.screen, "screen")
+        return Params(share, float(self.discount), RATINGS.index(self.ratings))
 
     def indices(self, state: State, ledger: Ledger, draw: Draw) -> Indices:
         """The index per price, what is believed of the worker, and how surely."""

@@ -211,6 +211,7 @@ def expected_shares(
 ) -> Array:
     """Share of the optimum that each policy earns in expectation: answers times true means."""
     ledger, world = Ledger(problem), market.answering(seed, replication)
+    assert problem.budget is not None, "a market is shared out within a budget"
     best, _ = market.optimum(problem.budget)
     shares = []
     for label in labels:

@@ -61,7 +61,7 @@ class Leading(BoundedExperiment):
         "uniform",
     )
     ours: ClassVar[tuple[str, ...]] = (RECOMMENDED,)
-    reps: ClassVar[int] = 300
+    reps: ClassVar[int] = 200
     title: ClassVar[str] = "Which policy for a budget"
     reproduces: ClassVar[str] = "beyond 003 (the worlds of Table 1, Figs. 2, 4, 6 and 7)"
     summary: ClassVar[str] = (
