@@ -31,10 +31,6 @@ KEPT = Path(__file__).resolve().parent / "assets" / "reproductions"
 FAR = 4.0
 """Joint standard errors that two runs with different seeds may differ by."""
 
-FEW = 10
-"""With another seed a row may be missing that rests on fewer replications than this: what it is
-about may not have happened."""
-
 _QUANTILE = 1.959964
 """What half of a 95% interval is in standard errors, but for Student's few."""
 
@@ -57,10 +53,15 @@ class Difference:
 
 
 def differences(kept: Sequence[Row], found: Sequence[Row], *, same_seed: bool) -> list[Difference]:
-    """Rows that are not what they were; with another seed, those that are too far from it."""
+    """Rows that are not what they were; with another seed, those that are too far from it.
+
+    With another seed a row may be missing that rests on some of the replications only: what it is
+    about may not have happened.
+    """
     now = {_place(row): row for row in found}
-    least = 0 if same_seed else FEW
+    least = 0 if same_seed else max((row.n for row in kept), default=0)
     gone = [Difference(row, None) for row in kept if _place(row) not in now and row.n >= least]
+    least = 0 if same_seed else max((row.n for row in found), default=0)
     pairs = [(row, now[_place(row)]) for row in kept if _place(row) in now]
     before = {_place(row) for row in kept}
     came = [row for row in found if _place(row) not in before and row.n >= least]

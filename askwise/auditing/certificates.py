@@ -92,9 +92,11 @@ class Certificate(ShownResult, Jsonable):
                 f"Of no set of the {_counted(self.tasks, 'label')} can it be said that at most "
                 f"{share} are wrong ({found}); {more}."
             )
+        wrong = f"{self.wrong:,} were" if self.wrong > 1 else "1 was" if self.wrong else "none was"
         return (
-            f"At most {share} of {self._which()} are wrong, with {sure} confidence ({found}, "
-            "drawn at random). This rests on the draw and on the audits being right, and on "
+            f"At most {share} of {self._which()} are wrong, with {sure} confidence"
+            f"{self._once_replaced()}. Of {_counted(self.audited, 'label')} drawn at random and "
+            f"audited, {wrong} wrong. The statement relies on the audits being right, and on "
             "nothing about who gave the labels."
         )
 
@@ -126,14 +128,17 @@ class Certificate(ShownResult, Jsonable):
     def _which(self) -> str:
         """Name the labels that the statement is about."""
         kept = len(self.certified)
-        if kept == self.tasks:
-            return f"all {self.tasks:,} labels" if kept > 1 else "the one label"
-        if self.escalate:
-            return (
-                f"all {self.tasks:,} labels, with the {self.tasks - kept:,} that are not certified "
-                "replaced by answers of the trusted source,"
-            )
+        if kept == self.tasks or self.escalate:
+            return f"all {self.tasks:,} labels" if self.tasks > 1 else "the one label"
         return f"these {kept:,} labels, the surest of {self.tasks:,},"
+
+    def _once_replaced(self) -> str:
+        """Say which labels the trusted source has to replace before the statement holds."""
+        left = self.tasks - len(self.certified)
+        if not self.escalate or not left:
+            return ""
+        uncertified = f"{_counted(left, 'uncertified label')} {'is' if left == 1 else 'are'}"
+        return f", once the {uncertified} replaced by the trusted source's answers"
 
 
 def certify(
@@ -169,9 +174,9 @@ def certify(
     >>> found.outcome, len(found.certified)
     ('certified', 200)
     >>> print(found.statement)
-    At most 10% of all 200 labels are wrong, with 90% confidence (60 labels audited, 0 of them
-    wrong, drawn at random). This rests on the draw and on the audits being right, and on nothing
-    about who gave the labels.
+    At most 10% of all 200 labels are wrong, with 90% confidence. Of 60 labels drawn at random and
+    audited, none was wrong. The statement relies on the audits being right, and on nothing about
+    who gave the labels.
     """
     whole(ahead, "next", least=0)
     if digest_of(labels) != drawn.digest:

@@ -18,16 +18,16 @@ class ExitCode(IntEnum):
         made.meaning = meaning
         return made
 
-    OK = 0, "it is done; of `ask`: somebody to ask"
+    OK = 0, "it is done; for `ask`: there is somebody to ask"
     NOT_SO = (
         1,
-        "it ran, and the answer is no: of `check --at-least` a judge does not agree with people "
-        "often enough, or too few tasks show it; of `doctor` something does not work; of `lab run` "
-        "parts failed, which are named; of `label` you did not agree to the cost. Also, with a "
+        "it ran, and the answer is no. `check --at-least`: a judge does not agree with people "
+        "often enough, or too few tasks show it; `doctor`: something does not work; `lab run`: "
+        "parts failed, which are named; `label`: you did not agree to the cost. Also, with a "
         "traceback, a defect of askwise",
     )
     ERROR = 2, "an error; nothing was changed"
-    WAIT = 3, "only of `ask` and `label`: wait"
-    DONE = 4, "only of `ask`: done, unless tasks, workers or money are added"
+    WAIT = 3, "only for `ask` and `label`: wait"
+    DONE = 4, "only for `ask`: done, unless tasks, workers or money are added"
     INTERRUPTED = 130, "Ctrl-C; nothing was left half done"
     CLOSED_PIPE = 141, "the program that read the output has gone (`askwise log cats \\| head -1`)"

@@ -250,7 +250,7 @@ def test_with_escalation_the_statement_is_about_all_labels():
     found = certificate_of(audited(labels, truths, drawn))
     assert 140 <= len(found.certified) <= 180
     assert "of all 200 labels" in found.statement
-    assert "replaced by answers of the trusted source" in found.statement
+    assert "replaced by the trusted source's answers" in found.statement
 
 
 @given(

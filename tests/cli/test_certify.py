@@ -66,7 +66,7 @@ def test_a_beginning_of_the_draw_is_enough(
     assert (found["audited"], found["wrong"]) == (60, 0)
     lines = call("certify", labels, "--draw-file", drawn, "--audit", truths).stdout
     assert f"statement\t{found['statement']}" in lines
-    assert "60 labels audited, 0 of them wrong" in lines
+    assert "Of 60 labels drawn at random and audited, none was wrong" in lines
 
 
 def test_audits_may_be_made_all_at_once(

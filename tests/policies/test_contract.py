@@ -168,7 +168,10 @@ def test_every_policy_is_checked_with_every_choice_of_its_parameters() -> None:
                 continue  # of a formula, of certain workers or labels: tried by hand elsewhere
             if name not in CHOICES and not isinstance(value, int | float):
                 continue  # words, of which nothing says what else they may be
-            assert len({getattr(policy, parameter) for policy in tried}) > 1, (name, parameter)
+            assert len({repr(getattr(policy, parameter)) for policy in tried}) > 1, (
+                name,
+                parameter,
+            )
 
 
 scripts = st.lists(st.integers(0, 2**16), max_size=50)

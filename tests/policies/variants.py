@@ -60,7 +60,11 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "b-kube": [
         {"inference": "weighted-majority", "bonus": 0.25},
         {"inference": "map", "by_context": True},
-        {"inference": "map", "skills": {"c0": ["s", "t"], "c1": {"t": 2.0, "u": 1.0}}},
+        {
+            "inference": "map",
+            "skills": {"c0": ["s", "t"], "c1": {"t": 2.0, "u": 1.0}},
+            "pooling": 3.0,
+        },
         {"inference": ((1.0, 0.25), (0.0, 0.75)), "bonus": 0.0},
     ],
     "label-bounded-epsilon-first": [

@@ -37,8 +37,8 @@ def test_a_participant_lands_answers_and_is_shown_the_code(study: StudyBench) ->
     ann = study.come(1)
     ann.land()
     assert (ann.status, ann.state) == (200, "start")
-    assert "Up to 2 questions" in ann.page
-    assert "0.50 GBP at least" in ann.page
+    assert "You will be asked up to 2 questions" in ann.page
+    assert "You are paid at least 0.50 GBP" in ann.page
     code = ann.work()
     assert (ann.state, code) == ("finished", study.study.code)
     assert f"https://app.prolific.com/submissions/complete?cc={code}" in ann.page

@@ -18,7 +18,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.kernels import Array, kernel
 from askwise.policies.limited.common import AGREED, COUNT, WORTH, value_of
 
-Skills = dict[str, dict[str, float]]
+Skills = Mapping[str, Mapping[str, float]]
 """For each context, the weights of the skills that its tasks need."""
 
 MOST_SKILLS = 20
@@ -37,7 +37,7 @@ def read_skills(given: object) -> Skills:
             '{"letters": ["french", "law"]}',
             field="skills",
         )
-    found: Skills = {}
+    found: dict[str, dict[str, float]] = {}
     for context, needed in given.items():
         if isinstance(needed, str):
             needed = [needed]
@@ -76,7 +76,7 @@ def fill_needs(skills: Skills, contexts: Mapping[str | None, int], needs: Array)
     place = {name: 1 + at for at, name in enumerate(skill_names(skills))}
     for context, row in contexts.items():
         needs[row, 0] = 1.0
-        needed = skills.get(context, {}) if context is not None else {}
+        needed: Mapping[str, float] = {} if context is None else skills.get(context, {})
         total = sum(needed.values())
         for name, weight in needed.items():
             needs[row, place[name]] = weight / total

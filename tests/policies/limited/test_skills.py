@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ WORKERS = [Worker("a", 1), Worker("b", 1), Worker("c", 1)]
 KINDS = {"letters": ["french", "law"], "menus": "french"}
 
 
-def labelling(kinds: list[str | None], **parameters: Any) -> Campaign:
+def labelling(kinds: Sequence[str], **parameters: Any) -> Campaign:
     return Campaign.create(
         workers=WORKERS,
         tasks=[Task(f"t{at}", context=kind) for at, kind in enumerate(kinds)],
@@ -36,7 +37,7 @@ def answer(campaign: Campaign, says: dict[str, str]) -> None:
         campaign.tell(campaign.ask(workers=[worker])[0].id, says[worker])
 
 
-def known(campaign: Campaign) -> dict[str, dict[str, float]]:
+def known(campaign: Campaign) -> dict[str, dict[str, Any]]:
     """Of each worker what is known on the task in hand."""
     asked = campaign.ask()[0].id
     found = campaign.explain(asked).candidates

@@ -344,7 +344,7 @@ def test_the_page_states_the_figures_that_hold() -> None:
     assert f"up to {said(sending.CLOSED_MOST)}." in page
     assert f"sends to {courier.SENDERS} hooks at a time" in page
     assert f"While {outbox.MOST_WAITING} of its messages wait" in page
-    assert f"the {webhooks.KEPT} that were settled last" in page
+    assert f"the last {webhooks.KEPT} that were delivered or given up" in page
     assert f"to {outbox.SHARE}% of the budget" in page
     assert outbox.RARELY == 20  # "a twentieth of the time"
     assert courier.PAUSE_FACTOR == 10  # "a tenth of a processor"

@@ -115,12 +115,11 @@ class Correlation(BoundedExperiment):
             "them: a worker whose first answer was low by chance is shrunk to the others, no look "
             "seems worth its price, and they are never asked again. What it knows of the spread "
             "comes from those few, who rarely include the rare bargain.",
-            "KUBE is mostly ahead at budgets of 5,000 and more because it tries everybody once and "
-            "because its confidence term, in the utility's own unit, is large beside what a cheap "
-            "worker delivers and small beside an expensive one's: it explores where exploring "
-            "costs little. bounded-policies compares it with gittins-knapsack, which expects a "
-            "wider spread than it has seen and tries everybody who would repay it if they were "
-            "unlike all before.",
+            "KUBE is mostly the best of the paper's policies at budgets of 5,000 and more, because "
+            "it tries everybody once and because its confidence term, in the utility's own unit, "
+            "is large beside what a cheap worker delivers and small beside an expensive one's: it "
+            "explores where exploring costs little. gittins-knapsack expects a wider spread than "
+            "it has seen, and tries everybody who would repay it if they were unlike all before.",
             *self._on_the_bound(rows),
         ]
 

@@ -115,6 +115,11 @@ class SurveyPrices(EqualErrorExperiment):
                     f"interval: {'; '.join(dearer) or 'nowhere'}."
                 )
         found.append(
+            "virt-ucb asks every crowd once before it compares them, as in the paper. Where the "
+            "good crowd is also the cheap one and few answers are enough, the first answer of the "
+            "expensive crowd is a large part of the cost; drawing by price often goes without it."
+        )
+        found.append(
             "virt-ucb ranks a free crowd at a quarter of the cheapest price, so it looks for the "
             "least money and patience together: where a free crowd is weak, it pays for few "
             "answers instead of waiting for many free ones, and drawing by price, which asks the "

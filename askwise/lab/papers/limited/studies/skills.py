@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ WORLDS = ("specialists", "skills apart", "one skill")
 GOOD, POOR = 0.95, 0.55
 """Accuracies of a specialist in their skill and in others."""
 
-RECORDS = {
+RECORDS: dict[str, dict[str, Any]] = {
     "one record": {},
     "a record for each kind": {"by_context": True},
     "skills": {"skills": NEEDED},
@@ -142,7 +142,7 @@ class LimitedSkills(Experiment):
 
     def rows(self, cell: Cell, samples: Array, seed: int) -> list[Row]:
         """Means, and how much more skills give than either of the others, in pairs."""
-        place = {"panel": cell.panel, "x": cell.x}
+        place: dict[str, Any] = {"panel": cell.panel, "x": cell.x}
         found = []
         for at, series in enumerate(RECORDS):
             found.append(mean_row(samples[:, at], series=series, metric="right", **place))
