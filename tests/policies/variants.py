@@ -42,7 +42,10 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
         {"quality": 0.9, "low": 0.5, "smooth": False},
         {"alpha": 0.0, **IN_TURN},
     ],
-    "gittins-knapsack": [{"discount": 0.9}, {"screen": 0.0}],
+    "gittins-knapsack": [
+        {"discount": 0.9, "ratings": "taken"},
+        {"screen": 0.0, "ratings": "ignored"},
+    ],
     "knowledge-gradient": [{"discount": 0.9}, {"screen": 0.0}, {"screen": 1.0}],
     "bbta": [{"explore": 0, "refresh": 0.05}, {"explore": 2}],
     "optkg": [
