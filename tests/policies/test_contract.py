@@ -168,6 +168,8 @@ def test_every_policy_is_checked_with_every_choice_of_its_parameters() -> None:
                 continue  # of a formula, of certain workers or labels: tried by hand elsewhere
             if name not in CHOICES and not isinstance(value, int | float):
                 continue  # words, of which nothing says what else they may be
+            if (name, parameter) == ("multiple-pull-ucb", "solver"):
+                continue  # it solves nothing, and refuses all but the default
             assert len({repr(getattr(policy, parameter)) for policy in tried}) > 1, (
                 name,
                 parameter,

@@ -110,7 +110,8 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     ],
     "multiple-pull-ucb": [
         {"pulls": 2, "ahead": 2},
-        {"bounds": "anytime", "mu": 0.5, "alpha": 0.3},
+        {"bounds": "anytime", "mu": 0.5, "alpha": 0.3, "floor": 0.6},
+        {"error": "hoeffding-linear(epsilon=0.5)", "alpha": 0.4},
     ],
     "ccb-fixed": [
         {"rounds": 2, "alpha": 0.4, "mu": 0.9, "bounds": "paper", "floor": 0.6, "ahead": 3},

@@ -133,8 +133,8 @@ class MultiplePullUcb(BoundingPolicy):
             whole(self.pulls, "pulls", least=1)
         if self.solver != "auto":
             raise InvalidParameter(
-                f"solver is {self.solver!r}: leave it out, as policy {self.name!r} takes workers "
-                "by their upper bounds",
+                f"solver is {self.solver!r}: leave it out, because policy {self.name!r} takes "
+                "workers by their upper bounds",
                 field="solver",
             )
 

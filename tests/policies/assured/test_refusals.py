@@ -30,7 +30,7 @@ from askwise.policies import policies
         ("ccb-ns", {"miss": 0}, "miss is 0: give an amount of money above 0"),
         ("ccb-ns", {"miss": math.inf}, "miss is inf: give an amount of money above 0"),
         ("multiple-pull-ucb", {"pulls": 0}, "pulls is 0: give a whole number from 1"),
-        ("multiple-pull-ucb", {"solver": "exact"}, "solver is 'exact': leave it out, as policy"),
+        ("multiple-pull-ucb", {"solver": "exact"}, "solver is 'exact': leave it out, because"),
         ("epsilon-t-greedy", {"explore": -1}, "explore is -1: give a number of 0 or more"),
         ("ccb-fixed", {"rounds": -1}, "rounds is -1: give a whole number from 0"),
         (
