@@ -10,7 +10,7 @@ from askwise.auditing.climbs import AuditedSet, Climb
 from askwise.auditing.draws import COLUMNS, AuditDraw, Labels, draw, draw_order, drawn_before
 from askwise.auditing.intervals import Interval
 from askwise.auditing.judges import ClassRates, Flips, JudgeCard
-from askwise.auditing.needs import AuditNeed, audit_needs
+from askwise.auditing.needs import AuditNeed, audit_needs, audits_for_any_set
 from askwise.auditing.panels import Contribution, PanelCard
 from askwise.auditing.people import PeopleCard
 from askwise.auditing.plans import AuditPlan, plan_audits
@@ -41,6 +41,7 @@ __all__ = [
     "Sources",
     "agreements",
     "audit_needs",
+    "audits_for_any_set",
     "certificate_of",
     "certify",
     "check",

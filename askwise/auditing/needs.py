@@ -1,4 +1,4 @@
-"""How many answers of people would certify a panel's labels."""
+"""How many answers of people would certify labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from askwise.auditing.draws import exactly
+from askwise.auditing.draws import exactly, smallest_set
 from askwise.auditing.limits import fewest_audits
 from askwise.core.arrays import Array
 from askwise.core.json_types import Count, Share
@@ -112,3 +112,23 @@ def _ways(total: int, taken: Array | int) -> Array:
         - scipy.special.gammaln(np.add(taken, 1))
         - scipy.special.gammaln(total - np.asarray(taken) + 1)
     )
+
+
+def audits_for_any_set(tasks: int, *, error: float, confidence: float) -> int:
+    """The fewest audits that certify the first set, whichever it is, if none finds an error.
+
+    How many labels it holds is known when they are drawn; counts all sizes from the half on.
+
+    Examples
+    --------
+    22 audits show that at most 2 of 40 labels are wrong. That at most 1 of 39 is takes more.
+
+    >>> audits_for_any_set(40, error=0.05, confidence=0.9)
+    27
+    """
+    share, doubt = exactly(error), float(1 - exactly(confidence))
+    _, least = smallest_set(tasks, error)
+    most = math.floor(share * tasks) + 1
+    # Of the sets that allow as many errors the largest takes the most audits.
+    sizes = [*(math.ceil(bad / share) - 1 for bad in range(least, most)), tasks]
+    return max(fewest_audits(size, least + at, doubt) for at, size in enumerate(sizes))

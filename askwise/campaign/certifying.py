@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from askwise.aggregation.ranking import sureness
-from askwise.auditing import AuditDraw, Certificate, Climb, certificate_of, draw
+from askwise.auditing import AuditDraw, Certificate, Climb, audits_for_any_set, certificate_of, draw
 from askwise.auditing.draws import exactly, smallest_set
 from askwise.auditing.limits import fewest_audits
 from askwise.auditing.plans import plan_audits
@@ -265,6 +265,13 @@ def freeze_draw(
         for task, option, score in zip(tasks.tolist(), named.tolist(), scores.tolist(), strict=True)
     }
     audits = affordable_audits(problem, ledger, freed)
+    if not terms.escalate and len(ledger.draws) + 1 == terms.blocks:
+        # Nothing else will need the money that labelling has left.
+        needed = audits_for_any_set(
+            len(frozen), error=terms.error, confidence=terms.block_confidence
+        )
+        left = freed + int(money_left(ledger.book.totals))
+        audits = max(audits, min(needed, affordable_audits(problem, ledger, left)))
     if terms.escalate and terms.audits is None:
         # More audits than these would cost more than the answers that they save.
         planned = plan_audits(len(frozen), error=terms.error, confidence=terms.block_confidence)

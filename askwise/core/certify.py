@@ -12,6 +12,9 @@ from askwise.core.money import SHARE_UNIT
 
 MOST_BLOCKS = 1000
 
+SHARE = 0.2
+"""The part of the budget that is kept back for audits, if not said otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class CertifyTerms:
@@ -46,7 +49,7 @@ class CertifyTerms:
     error: float
     confidence: float
     by: tuple[str, ...]
-    share: float = 0.2
+    share: float = SHARE
     escalate: bool = False
     audits: int | None = None
     blocks: int = 1

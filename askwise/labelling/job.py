@@ -10,6 +10,7 @@ from askwise.campaign.views import PilotReport
 from askwise.core.choices import Done, Wait
 from askwise.core.errors import Conflict, InvalidParameter, InvalidProblem
 from askwise.core.money import from_micro, to_micro
+from askwise.labelling.audit_money import with_audit_money
 from askwise.labelling.costs import CostForecast, forecast
 from askwise.labelling.keeping import KeptJob, job_to_resume, keep_job, kept_job
 from askwise.labelling.orders import LabelOrder
@@ -192,6 +193,7 @@ class LabelJob:
             check_source(known[name], source)
 
     def _created(self, job: KeptJob) -> Campaign:
+        self.order = with_audit_money(self.order)
         fields = self.order.campaign_fields()
         try:
             return Campaign.create(store=self.store, name=job.campaign, **fields)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from askwise.auditing import audit_needs
+from askwise.auditing import audit_needs, audits_for_any_set
 
 
 def chance(wrong: int, tasks: int, bad: int, audits: int) -> Fraction:
@@ -46,3 +46,13 @@ def test_a_clean_sample_of_many_tasks() -> None:
 
 def test_an_error_that_is_not_below_alpha_can_not_be_certified() -> None:
     assert [each.expected is None for each in audit_needs(1000, 0.12)] == [True, True, False]
+
+
+@pytest.mark.parametrize("error", ["1/20", "3/10"])
+def test_any_set_takes_no_more_audits_than_the_hardest(error: str) -> None:
+    # 71 divides no size: no chance is the doubt exactly, where rounding would decide.
+    share, doubt = Fraction(error), Fraction(71, 1000)
+    alone = [fewest(size, share, Fraction(0), doubt) or 0 for size in range(1, 61)]
+    for tasks in range(1, 61):
+        sets = alone[math.ceil(tasks / 2) - 1 : tasks]
+        assert audits_for_any_set(tasks, error=float(share), confidence=0.929) == max(sets)

@@ -293,6 +293,7 @@ def _begun(
 ) -> LabelJob:
     """The job, once its user has agreed to what it may cost."""
     from askwise.labelling import LabelJob, forecast
+    from askwise.labelling.audit_money import with_audit_money
     from askwise.labelling.keeping import refuse_begun
     from askwise.labelling.words import money
 
@@ -304,6 +305,7 @@ def _begun(
         raise InvalidParameter(
             f"{said['out']} exists already: give another --out, or move it", field="out"
         )
+    order = with_audit_money(order)
     costs = forecast(order)
     if not quiet:
         from askwise.cli.label.output import show_order

@@ -63,6 +63,16 @@ def test_terms_that_nobody_could_keep_are_refused(case: str) -> None:
     assert refused.value.field == field
 
 
+def test_money_that_labelling_leaves_pays_for_audits_that_the_share_does_not() -> None:
+    # All labels share the best score, so the first set holds 54 of the 60, and 17 audits certify
+    # it; one of 59 would take 18. The share pays for 15.
+    found = create(budget="40", certify={"share": 0.19})
+    assert run(found, says=lambda _, task: truth_of(task)) == Done("certified")
+    certificate = found.certificate()
+    assert certificate.audits == 18
+    assert certificate.certified >= 54
+
+
 def test_utilities_and_auctions_are_not_certified() -> None:
     terms = {"error": 0.1, "confidence": 0.9, "by": ["vet"]}
     with pytest.raises(InvalidProblem, match="no labels"):
