@@ -51,6 +51,8 @@ class Certificate(ShownResult, Jsonable):
         so small that all of it may be wrong.
     fewest : int
         Audits without an error that a draw needs at least to certify anything.
+    replaced : bool
+        Whether the trusted source has replaced all labels that are not certified.
     statement : str
         What may be said, in words for a report.
     """
@@ -71,6 +73,7 @@ class Certificate(ShownResult, Jsonable):
     next: tuple[str, ...]
     sets: tuple[AuditedSet, ...]
     fewest: Positive
+    replaced: bool = False
 
     @property
     def statement(self) -> str:
@@ -95,7 +98,7 @@ class Certificate(ShownResult, Jsonable):
         wrong = f"{self.wrong:,} were" if self.wrong > 1 else "1 was" if self.wrong else "none was"
         return (
             f"At most {share} of {self._which()} are wrong, with {sure} confidence"
-            f"{self._once_replaced()}. Of {_counted(self.audited, 'label')} drawn at random and "
+            f"{self._replacements()}. Of {_counted(self.audited, 'label')} drawn at random and "
             f"audited, {wrong} wrong. The statement relies on the audits being right, and on "
             "nothing about who gave the labels."
         )
@@ -132,11 +135,13 @@ class Certificate(ShownResult, Jsonable):
             return f"all {self.tasks:,} labels" if self.tasks > 1 else "the one label"
         return f"these {kept:,} labels, the surest of {self.tasks:,},"
 
-    def _once_replaced(self) -> str:
-        """Say which labels the trusted source has to replace before the statement holds."""
+    def _replacements(self) -> str:
+        """Say which labels the trusted source has replaced, or has to before this holds."""
         left = self.tasks - len(self.certified)
         if not self.escalate or not left:
             return ""
+        if self.replaced:
+            return f", counting the {left:,} that the trusted source replaced"
         uncertified = f"{_counted(left, 'uncertified label')} {'is' if left == 1 else 'are'}"
         return f", once the {uncertified} replaced by the trusted source's answers"
 
@@ -232,6 +237,7 @@ def certificate_of(climb: Climb, ahead: int = 1, *, replaced: bool = False) -> C
         next=tuple(drawn.tasks[place] for place in climb.wanted(ahead)),
         sets=sets,
         fewest=_fewest(drawn, drawn.sizes[drawn.tested]),
+        replaced=replaced,
     )
 
 

@@ -73,6 +73,8 @@ def test_a_statement_that_is_true_because_labels_were_replaced_is_made() -> None
     found = campaign.certificate()
     assert found.blocks[0].missing == 0
     assert found.statement.startswith("At most 20% of all 60 labels")
+    replaced = 60 - found.blocks[0].certified
+    assert f", counting the {replaced} that the trusted source replaced. " in found.statement
 
 
 def test_truths_that_refute_a_certificate_withdraw_it() -> None:
