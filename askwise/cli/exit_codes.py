@@ -23,8 +23,8 @@ class ExitCode(IntEnum):
         1,
         "it ran, and the answer is no. `check --at-least`: a judge does not agree with people "
         "often enough, or too few tasks show it; `doctor`: something does not work; `lab run`: "
-        "parts failed, which are named; `label`: you did not agree to the cost. Also, with a "
-        "traceback, a defect of askwise",
+        "parts failed, which are named; `label`: you did not agree to the cost, or the certificate "
+        "was not reached. Also, with a traceback, a defect of askwise",
     )
     ERROR = 2, "an error; nothing was changed"
     WAIT = 3, "only for `ask` and `label`: wait"

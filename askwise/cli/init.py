@@ -20,6 +20,9 @@ QUESTION, JUDGES, PEOPLE = "question.toml", "judges.toml", "people.csv"
 
 ENDPOINT, KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 
+TARGET = "0.1"
+"""The share of labels that may be wrong, if not said otherwise."""
+
 
 @examples("askwise init --dir job", run=False)
 def init(
@@ -44,21 +47,26 @@ def init(
     if people:
         files[PEOPLE] = _people_csv(people)
     budget = _ask("The most you want to spend", default="5", check=_amount)
+    target = _ask("Share of the labels that may be wrong", default=TARGET, check=_share)
     directory.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (directory / name).write_text(text, encoding="utf-8")
     print(f"wrote {', '.join(str(directory / name) for name in files)}")
     if judges and judges["key_env"]:
         print(f"set the key: export {judges['key_env']}=...")
-    print("then run:    " + _command(items, directory, files, budget))
+    print("then run:    " + _command(items, directory, files, budget, target))
 
 
 def _ask(
     prompt: str, *, default: str | None = None, check: Callable[[str], Any] = lambda text: None
 ) -> str:
-    """Ask until the answer will do."""
+    """Ask until the answer will do; without a default, Enter alone will not."""
     while True:
-        said = str(typer.prompt(prompt, default=default, show_default=bool(default))).strip()
+        shown = bool(default)
+        said = str(typer.prompt(prompt, default=default or "", show_default=shown)).strip()
+        if not said and default is None:
+            print("  this can't be left empty: type an answer, or Ctrl-C to stop")
+            continue
         try:
             check(said)
         except (AskwiseError, OSError) as error:
@@ -91,10 +99,15 @@ def _ask_judges() -> dict[str, Any]:
         "Environment variable that holds the key (- for none)", default=KEY, check=_variable
     )
     short = [model.split("/")[-1] for model in models]
-    judges = []
+    judges: list[dict[str, Any]] = []
+    prices: dict[str, str] = {}
     for model, name in zip(models, short, strict=True):
         prices = {
-            kind: _ask(f"Price of 1,000,000 {kind} tokens of {model} (0 if free)", check=_amount)
+            kind: _ask(
+                f"Price of 1,000,000 {kind} tokens of {model} (0 if free)",
+                default=prices.get(kind),
+                check=_amount,
+            )
             for kind in ("input", "output")
         }
         id = name if short.count(name) == 1 else model
@@ -104,7 +117,12 @@ def _ask_judges() -> dict[str, Any]:
 
 def _ask_people() -> list[tuple[str, str]]:
     names = _split(_ask("People who answer too, separated by commas (Enter for none)", default=""))
-    return [(name, _ask(f"Price of an answer of {name}", check=_amount)) for name in names]
+    people: list[tuple[str, str]] = []
+    for name in names:
+        before = people[-1][1] if people else None
+        price = _ask(f"Price of an answer of {name}", default=before, check=_amount)
+        people.append((name, price))
+    return people
 
 
 def _readable_items(text: str) -> None:
@@ -118,6 +136,17 @@ def _amount(text: str) -> None:
     from askwise.core.money import to_micro
 
     to_micro(text, "price")
+
+
+def _share(text: str) -> None:
+    from askwise.core.checks import between
+    from askwise.core.errors import InvalidParameter
+
+    try:
+        share = float(text)
+    except ValueError:
+        raise InvalidParameter(f"{text!r} is no number: give one between 0 and 1") from None
+    between(share, "share", 0.0, 1.0)
 
 
 def _endpoint(text: str) -> None:
@@ -171,9 +200,9 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _command(items: str, directory: Path, files: dict[str, str], budget: str) -> str:
+def _command(items: str, directory: Path, files: dict[str, str], budget: str, target: str) -> str:
     said = ["askwise", "label", items, "--content", str(directory / QUESTION)]
     for name, flag in ((JUDGES, "--judges"), (PEOPLE, "--people")):
         if name in files:
             said += [flag, str(directory / name)]
-    return shlex.join([*said, "--budget", budget])
+    return shlex.join([*said, "--budget", budget, "--target-error", target])

@@ -62,7 +62,7 @@ def ceiling_of(order: ItemsOrder, workers: Sequence[Worker]) -> OrderCeiling:
     everybody = sum(each.micro * given[each.id] for each in labelling)
     audits = _audits(order, workers, budget)
     replacements = _replacements(order, workers)
-    most = everybody + max(audits, replacements)
+    most = everybody + max(_all_audits(order, workers), replacements)
     if budget is not None:
         most = min(budget, most)
     left = everybody if budget is None else max(0, budget - audits)
@@ -105,6 +105,16 @@ def _audits(order: ItemsOrder, workers: Sequence[Worker], budget: int | None) ->
         kept = terms.kept_back(budget)
         return kept if terms.audits is None else min(kept, terms.audits * dearest)
     return dearest * (len(order.items) if terms.audits is None else terms.audits)
+
+
+def _all_audits(order: ItemsOrder, workers: Sequence[Worker]) -> int:
+    """What audits cost at most: money that labelling has left may be used for them, too."""
+    terms = order.certify
+    if terms is None:
+        return 0
+    dearest = max(worker.micro for worker in workers if worker.id in terms.by)
+    items = len(order.items)
+    return dearest * (items if terms.audits is None else min(items, terms.audits))
 
 
 def _replacements(order: ItemsOrder, workers: Sequence[Worker]) -> int:

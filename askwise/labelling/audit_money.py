@@ -57,7 +57,7 @@ def with_audit_money(order: LabelOrder) -> LabelOrder:
 
 
 def _cost(audits: int, auditors: Sequence[Worker]) -> int:
-    """What so many audits cost, the cheapest auditors first, as far as their limits allow."""
+    """What this many audits cost, the cheapest auditors first, as far as their limits allow."""
     cost, left = 0, audits
     for each in sorted(auditors, key=lambda worker: worker.micro):
         given = left if each.limit is None else min(left, each.limit)

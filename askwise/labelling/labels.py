@@ -177,6 +177,15 @@ class LabelledItems:
         return write_columns(path, self.columns())
 
     @property
+    def uncertified(self) -> bool:
+        """Whether it is done, and a certificate was ordered that was not reached."""
+        if self.certificate is None or not isinstance(self.end, Done):
+            return False
+        if not self.certificate.blocks:
+            return any(each.rests_on != "truth" for each in self.labels)
+        return any(each.outcome != "certified" or each.missing for each in self.certificate.blocks)
+
+    @property
     def currency(self) -> str:
         """What money is in, if that was said."""
         return "" if self.campaign.content is None else self.campaign.content.currency
@@ -197,6 +206,7 @@ class LabelledItems:
             "judges": [each.to_json() for each in self.judges],
             "people": [each.to_json() for each in self.people],
             "certificate": None if self.certificate is None else self.certificate.to_json(),
+            "uncertified": self.uncertified,
             "more_money": self.more_money().to_json(),
         }
 

@@ -87,6 +87,8 @@ def _facts(found: LabelledItems, say: Say) -> Iterator[tuple[str, str]]:
 
 
 def _remarks(found: LabelledItems) -> Iterator[str]:
+    if found.uncertified:
+        yield words.uncertified(found)
     if found.rests_on().get("agreement"):
         yield (
             "Where confidence rests on agreement alone, judges that err together look surer than "

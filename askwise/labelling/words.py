@@ -34,6 +34,14 @@ ENDS = {
     "stopped": "the campaign was stopped",
 }
 
+SURE = {
+    "certified": "are certified",
+    "truth": "are known",
+    "calibrated": "are at least {below:.0%} sure by known truths",
+    "agreement": "rest on agreement alone, at least {below:.0%} (not a probability)",
+}
+"""What labels rest on that need no further answer, in words."""
+
 Say = Callable[[Decimal], str]
 
 
@@ -96,12 +104,12 @@ def more_money(found: LabelledItems, say: Say) -> str:
     """What further answers about the least sure labels would cost."""
     more = found.more_money()
     if not more.unsure:
-        return f"Every label is certified, known or at least {more.below:.0%} sure."
+        return _sure(found, more)
     words = _unsure(found, more)
     if not more.answers:
         return (
-            f"{words}. Everybody was asked about them: more money helps only with other judges or "
-            "people, or for truths."
+            f"{words}. Everybody who labels was asked about them: more money helps only with other "
+            "judges or people, or for truths."
         )
     return (
         f"{words}. {more.answers} more answers about them could be bought, for about "
@@ -109,8 +117,26 @@ def more_money(found: LabelledItems, say: Say) -> str:
     )
 
 
-def wanted_truths(wanted: NeedsGold) -> str:
+def uncertified(found: LabelledItems) -> str:
+    """Why the certificate that was ordered was not reached, and what can be done about it."""
+    if found.end == Done("budget"):
+        return "The certificate was not reached: resume the job (--resume) with a higher --budget."
+    drawn = found.certificate is not None and found.certificate.blocks
+    return (
+        f"The certificate was not reached.{' The labels are drawn and final.' if drawn else ''} "
+        "More money can't change that: start another job with another --out."
+    )
+
+
+def wanted_truths(found: LabelledItems) -> list[str]:
     """Which truths would help, and what for."""
+    agreement = found.rests_on().get("agreement")
+    return [
+        _wanted(each) for each in found.status.needs_gold if agreement or each.why != "calibration"
+    ]
+
+
+def _wanted(wanted: NeedsGold) -> str:
     names = ", ".join(wanted.tasks[:NAMED]) + (", ..." if len(wanted.tasks) > NAMED else "")
     what = {
         "side": "would show who is right where answers can't",
@@ -118,6 +144,20 @@ def wanted_truths(wanted: NeedsGold) -> str:
         "audit": "is waited for",
     }[wanted.why]
     return f"The truth of {wanted.count} items ({names}) {what}: give it in a --truth column."
+
+
+def _sure(found: LabelledItems, more: MoreMoney) -> str:
+    """What labels rest on, where none is unsure."""
+    counts = found.rests_on()
+    if counts.keys() <= {"certified", "truth"}:
+        return "Every label is certified or known."
+    listed = ", ".join(
+        f"{counts[basis]} {words.format(below=more.below)}"
+        for basis, words in SURE.items()
+        if basis in counts
+    )
+    ordered = found.certificate is not None and "certified" not in counts
+    return f"{'No label is certified. ' if ordered else ''}Of {len(found.labels)} labels, {listed}."
 
 
 def _unsure(found: LabelledItems, more: MoreMoney) -> str:

@@ -15,9 +15,9 @@ from tests.cli.helpers import askwise, environment
 
 ANSWERS = [
     "nothing.csv", "items.csv", 'Is it "spam"?', "spam", "spam,ham", "Wants money", "",
-    "gpt-x,org/mini", "", "", "0.15", "0.6", "-1", "1", "2", "ann", "0.05", "5",
+    "gpt-x,org/mini", "", "", "0.15", "0.6", "-1", "1", "", "ann", "", "0.05", "5", "10%", "",
 ]  # fmt: skip
-"""Two of them are refused and asked for again: a file that is not there, a single label."""
+"""Some are refused and asked for again: a file that is not there, a single label, nothing."""
 
 
 @pytest.fixture
@@ -39,9 +39,11 @@ def test_the_files_say_what_was_answered(folder: Path) -> None:
     judges = tomllib.loads((folder / "judges.toml").read_text(encoding="utf-8"))
     assert judges["defaults"]["key_env"] == "OPENAI_API_KEY"
     assert [each["id"] for each in judges["judge"]] == ["gpt-x", "mini"]
-    assert judges["judge"][1]["price"] == {"input": "1", "output": "2", "per": 1_000_000}
+    assert judges["judge"][1]["price"] == {"input": "1", "output": "0.6", "per": 1_000_000}
     assert [worker.id for worker in read_workers(folder / "people.csv")] == ["ann"]
+    assert "can't be left empty" in done.output
     assert "askwise label items.csv --content question.toml --judges judges.toml" in done.output
+    assert "--people people.csv --budget 5 --target-error 0.1\n" in done.output
 
 
 def test_nothing_is_overwritten(folder: Path) -> None:
@@ -53,7 +55,7 @@ def test_nothing_is_overwritten(folder: Path) -> None:
 
 
 def test_somebody_has_to_answer(folder: Path) -> None:
-    answers = ["items.csv", "Ok?", "yes,no", "", "", "", "", "", "ann", "0.05", "1"]
+    answers = ["items.csv", "Ok?", "yes,no", "", "", "", "", "", "ann", "0.05", "1", ""]
     done = CliRunner().invoke(app, ["init"], input="\n".join(answers) + "\n")
     assert done.exit_code == 0, done.output
     assert "name at least one model or person" in done.output
@@ -74,7 +76,7 @@ def test_an_input_that_ends_stops_it_without_a_traceback(folder: Path) -> None:
 def test_what_askwise_label_would_refuse_is_asked_for_again(folder: Path) -> None:
     answers = [
         "items.csv", "Ok?", "yes,no", "", "", "a/mini,b/mini,a/mini", "ftp://nowhere",
-        "http://127.0.0.1:1/v1", "sk-secret-0815", "MY_KEY", "1", "2", "1", "2", "", "1",
+        "http://127.0.0.1:1/v1", "sk-secret-0815", "MY_KEY", "1", "2", "1", "2", "", "1", "",
     ]  # fmt: skip
     done = CliRunner().invoke(app, ["init"], input="\n".join(answers) + "\n")
     assert done.exit_code == 0, done.output

@@ -352,6 +352,9 @@ def test_a_job_that_is_found_by_its_store_is_written_where_it_is_said(folder: Pa
     in_this_process("label", "--resume", *store, "--out", "second.csv")
     assert not (folder / "first.csv").exists()
     assert (folder / "second.csv").is_file()
+    assert {each.name for each in folder.glob("*.html")} == {
+        f"{n}-report.html" for n in ("first", "second")
+    }
     in_this_process("label", "--resume", *store)
     assert (folder / "first.csv").is_file()
 
@@ -364,3 +367,31 @@ def test_costs_beyond_the_budget_are_named(folder: Path, server: ChatServer) -> 
     done = in_this_process(*poor)
     assert "spent 0.1 of 0.1; calls cost " in done.stdout
     assert " more by their replies, which the budget did not hold" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_certificate_that_is_not_reached_is_an_exit_code_and_resuming_asks_nobody(
+    folder: Path,
+) -> None:
+    judges = folder / "judges.toml"
+    judges.write_text(judges.read_text().replace('model = "small"', 'model = "big"'))
+    # All labels look alike, so the first set holds 22 of the 24 and takes 15 audits; ana makes 11.
+    (folder / "people.csv").write_text("id,price,limit\nana,0.01,11\n", encoding="utf-8")
+    audited = ("--people", "people.csv", "--by", "ana", "--certify", "0.9", "--port", "0")
+    done = in_this_process(*ORDER, *audited, "--target-error", "0.05", "--yes", "--pilot", "0")
+    assert done.exit_code == 1
+    assert "No label is certified. Of 24 labels, 24 rest on agreement alone" in done.stdout
+    assert "start another job with another --out" in done.stdout
+    assert "/join/" in done.stderr
+    again = in_this_process("label", "--resume", "--yes", "--budget", "2")
+    assert again.exit_code == 1
+    assert "start another job with another --out" in again.stdout
+    assert "/join/" not in again.stderr
+
+
+def test_a_report_of_another_job_is_not_overwritten(folder: Path, server: ChatServer) -> None:
+    (folder / "t-report.html").write_text("another", encoding="utf-8")
+    done = in_this_process(*ORDER, "--yes", "--out", "t.csv")
+    assert done.exit_code == 2
+    assert "t-report.html exists already: give another --report" in done.stderr
+    assert not server.asked

@@ -330,6 +330,28 @@ def test_the_forecast_adds_up_prices_and_never_exceeds_the_budget() -> None:
     assert audited.audits == Decimal("0.2")
 
 
+def test_a_certificate_that_is_not_reached_is_not_talked_round() -> None:
+    # Both judges err alike: they agree on everything, and the first audits show that it is wrong.
+    alike = [Judge(name, Function(lambda _: "spam", price="0.001")) for name in ("one", "two")]
+    found = label(TEXTS[:20], **certified(judges=alike, pilot=0))
+    assert found.end == Done("hopeless")
+    assert found.uncertified
+    assert "labels are drawn and final" in words.uncertified(found)
+    known = found.rests_on()["truth"]
+    assert words.more_money(found, words.money) == (
+        f"No label is certified. Of 20 labels, {known} are known, {20 - known} rest on agreement "
+        "alone, at least 90% (not a probability)."
+    )
+
+
+def test_truths_are_not_wanted_for_agreement_that_no_label_rests_on() -> None:
+    found = label(TEXTS[:30], **certified(escalate=True, pilot=0))
+    assert not found.uncertified
+    assert "agreement" not in found.rests_on()
+    assert [each.why for each in found.status.needs_gold] == ["calibration"]
+    assert words.wanted_truths(found) == []
+
+
 def test_items_without_a_label_are_not_called_labels() -> None:
     found = label(TEXTS, **order(budget="0.05", pilot=0))
     without = sum(each.label is None for each in found.labels)

@@ -92,7 +92,9 @@ def label(
         Path("labels.csv"), "FILE", "Write the labels here: .csv, .jsonl or .parquet."
     ),
     report: Path | None = option(
-        None, "FILE.html", "Write the report here; by default report.html next to the labels."
+        None,
+        "FILE.html",
+        "Write the report here; by default report.html, or x-report.html next to labels x.csv.",
     ),
     store: str | None = option(
         None, "URL", "Store of the campaign; by default an .sqlite file next to the labels."
@@ -131,7 +133,10 @@ def label(
     if resume and budget is not None:
         job.raise_budget()
     with ExitStack() as stack:
-        pages = _served(stack, order, url, job.campaign.name, said["host"], said["port"])
+        # Truths that are given now may make further answers worth their price.
+        over = truth is None and job.campaign.status().state == "done"
+        people = [] if over else order.on_page()
+        pages = _served(stack, people, url, job.campaign.name, said["host"], said["port"])
         watch = stack.enter_context(shown.watching(quiet=as_json))
         found = job.run(
             watch=watch,
@@ -140,7 +145,7 @@ def label(
             pilot_only=pilot_only,
         )
     files = {"labels": Path(said["out"])}
-    files["report"] = Path(said["report"] or files["labels"].parent / "report.html")
+    files["report"] = _report_file(said)
     found.write(files["labels"])
     found.report(files["report"])
     if as_json:
@@ -152,6 +157,8 @@ def label(
         raise typer.Exit(ExitCode.INTERRUPTED)
     if isinstance(found.end, Wait):
         raise typer.Exit(ExitCode.WAIT)
+    if found.uncertified:
+        raise typer.Exit(ExitCode.NOT_SO)
 
 
 def _to_resume(said: dict[str, Any], store: str | None) -> str:
@@ -169,10 +176,9 @@ def _to_resume(said: dict[str, Any], store: str | None) -> str:
 
 
 def _served(
-    stack: ExitStack, order: LabelOrder, store: str, campaign: str, host: str, port: int
+    stack: ExitStack, people: list[str], store: str, campaign: str, host: str, port: int
 ) -> bool:
     """Serve the pages of people, if there are any; tells whether there are."""
-    people = order.on_page()
     if not people:
         return False
     with extra("service"):
@@ -212,6 +218,15 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
     report = said["report"] or kept["report"]
     truth = said["truth"] or kept["truth"]
     return kept | {"budget": budget, "truth": truth, "report": report} | place | where
+
+
+def _report_file(said: dict[str, Any]) -> Path:
+    """Where the report is written: each file of labels has its own."""
+    if said["report"] is not None:
+        return Path(said["report"])
+    out = Path(said["out"])
+    alone = out.name == _default("out").name
+    return out.with_name("report.html" if alone else f"{out.name.partition('.')[0]}-report.html")
 
 
 def _refuse_overwriting(said: dict[str, Any]) -> None:
@@ -301,10 +316,11 @@ def _begun(
     if resume:
         return LabelJob(order, store, name=name, resume=True)
     refuse_begun(store, name)
-    if Path(said["out"]).exists():
-        raise InvalidParameter(
-            f"{said['out']} exists already: give another --out, or move it", field="out"
-        )
+    for key, file in (("out", Path(said["out"])), ("report", _report_file(said))):
+        if file.exists():
+            raise InvalidParameter(
+                f"{file} exists already: give another --{key}, or move it", field=key
+            )
     order = with_audit_money(order)
     costs = forecast(order)
     if not quiet:

@@ -110,6 +110,8 @@ def show_pages(pages: PeoplePages) -> None:
     print("People answer here; each link is one person's own:", file=sys.stderr)
     for person, link in pages.links.items():
         print(f"  {person}  {link}", file=sys.stderr)
+    if pages.owner is None:
+        print("Links that were printed before still work at the same address.", file=sys.stderr)
     if works_here_only(pages.dashboard):
         print(
             "They work on this computer only; for other people give --host with its address in "
@@ -205,8 +207,10 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
     output.show_records(columns, rows)
     print(f"spent {words.bill(found, say)}")
     print(words.more_money(found, say))
-    for wanted in found.status.needs_gold:
-        print(words.wanted_truths(wanted))
+    for wanted in words.wanted_truths(found):
+        print(wanted)
+    if found.uncertified:
+        print(words.uncertified(found))
     for judge, why in found.outages.items():
         print(f"{judge} could not be asked at the end: {why}")
     for what, path in files.items():
