@@ -62,7 +62,7 @@ def ceiling_of(order: ItemsOrder, workers: Sequence[Worker]) -> OrderCeiling:
     everybody = sum(each.micro * given[each.id] for each in labelling)
     audits = _audits(order, workers, budget)
     replacements = _replacements(order, workers)
-    most = everybody + max(_all_audits(order, workers), replacements)
+    most = everybody + max(audits, _all_audits(order, workers), replacements)
     if budget is not None:
         most = min(budget, most)
     left = everybody if budget is None else max(0, budget - audits)

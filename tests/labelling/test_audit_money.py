@@ -73,3 +73,10 @@ def test_free_labels_leave_the_whole_budget_to_audits() -> None:
     found = label(TEXTS[:40], **fields(judges=free, budget="0.54"))
     assert found.end == Done("certified")
     assert found.cost == Decimal("0.54")
+
+
+def test_the_most_that_it_costs_counts_an_audit_of_every_label() -> None:
+    # A tenth of 5 pays for 25 audits; money that labelling leaves may pay for more.
+    costs = forecast(ordered(budget="5", certify={"confidence": 0.9, "share": 0.1}))
+    assert costs.audits == Decimal("0.5")
+    assert costs.most == 40 * (2 * Decimal("0.004") + Decimal("0.02"))

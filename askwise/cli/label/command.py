@@ -135,8 +135,8 @@ def label(
     with ExitStack() as stack:
         # Truths that are given now may make further answers worth their price.
         over = truth is None and job.campaign.status().state == "done"
-        people = [] if over else order.on_page()
-        pages = _served(stack, people, url, job.campaign.name, said["host"], said["port"])
+        asked = [] if over else order.on_page()
+        pages = _served(stack, asked, url, job.campaign.name, said["host"], said["port"])
         watch = stack.enter_context(shown.watching(quiet=as_json))
         found = job.run(
             watch=watch,
