@@ -14,6 +14,7 @@ from typing import Any
 from askwise.core import plugins
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
+from askwise.core.registry import example
 from askwise.sources.base import (
     OPERATIONAL,
     FixedPrice,
@@ -52,7 +53,7 @@ class Function(FixedPrice):
     'no'
     """
 
-    call: str | Callable[[Question], Any]
+    call: str | Callable[[Question], Any] = field(metadata=example('call = "module:function"'))
     timeout: float = field(default=60.0, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:

@@ -271,7 +271,7 @@ def test_judges_may_be_given_by_the_fields_of_a_file() -> None:
     found = label(TEXTS[:6], **order(judges=[{"id": "careful", **fields}], pilot=0))
     assert [each.id for each in found.judges] == ["careful"]
     assert found.cost == 6 * Decimal("0.003")
-    with pytest.raises(InvalidProblem, match="judge 'x': it lacks 'model'"):
+    with pytest.raises(InvalidProblem, match="judge 'x': source 'chat' lacks 'model'"):
         label(TEXTS, **order(judges=[{"id": "x"}]))
 
 
