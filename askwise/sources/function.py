@@ -104,8 +104,10 @@ class Function(FixedPrice):
             for part in name.split("."):
                 found = getattr(found, part)
         except Exception as error:
+            missing = isinstance(error, ModuleNotFoundError)
+            advice = "; for a file in the current directory, set PYTHONPATH=." if missing else ""
             raise InvalidParameter(
-                f"call is {self.call!r}, which can't be loaded ({plugins.reason(error)})",
+                f"call is {self.call!r}, which can't be loaded ({plugins.reason(error)}){advice}",
                 field="call",
             ) from None
         if not callable(found):

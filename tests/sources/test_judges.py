@@ -165,7 +165,7 @@ def test_every_source_names_a_setting_that_is_missing_unknown_or_of_another_type
     for name, needed in COMPLETE.items():
         whole = {"id": "j", "source": name, **needed}
         assert make_judge(whole).source.name == name
-        with pytest.raises(InvalidProblem, match="no (parameter|field) 'colour'") as caught:
+        with pytest.raises(InvalidProblem, match=r"no (parameter|field) 'colour'") as caught:
             make_judge({**whole, "colour": "red"})
         assert caught.value.field == "colour"
         for each in dataclasses.fields(sources.get(name)):
