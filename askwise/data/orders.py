@@ -111,7 +111,7 @@ class ItemsOrder:
         names = [*judges, *(each.id for each in self.people)]
         if all(name in audits for name in names):
             raise InvalidProblem(
-                "nobody labels: give judges (a judges.toml), or people who do not audit",
+                "no one is left to label: give judges (a judges.toml), or people who do not audit",
                 field="judges",
             )
         for at, name in enumerate(names):

@@ -291,7 +291,7 @@ def test_what_more_money_would_buy_counts_answers_that_nobody_gave() -> None:
         ({"question": ""}, "question", "question is missing"),
         ({"options": ""}, "options", "options is missing"),
         ({"options": "spam"}, "options", "at least two"),
-        ({"judges": None}, "judges", "nobody labels"),
+        ({"judges": None}, "judges", "no one is left to label"),
         ({"judges": ["gpt"]}, "judges", "give a judges.toml"),
         ({"target_error": 2}, "target_error", "between 0 and 1"),
         ({"certify": 0.9}, "target_error", "target_error .* is missing"),
