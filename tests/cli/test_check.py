@@ -78,9 +78,9 @@ def test_lines_have_a_fact_each(call: Call, verdicts: str, people: str, workers:
 def test_the_guide_names_every_line_and_its_cells(
     call: Call, verdicts: str, people: str, workers: str
 ) -> None:
-    rows = list(csv.reader(Path(verdicts).read_text().splitlines()))[1:]
-    both = [(*row, order) for row in rows for order in ("ab", "ba")]
-    named = dict(zip(("task", "worker", "label", "shown"), zip(*both, strict=True), strict=True))
+    with open(verdicts, newline="", encoding="utf-8") as file:
+        rows = [{**row, "shown": order} for row in csv.DictReader(file) for order in ("ab", "ba")]
+    named = {name: [row[name] for row in rows] for name in rows[0]}
     words = ("--human", people, "--workers", workers, "--order", "shown", "--at-least", "0.1")
     printed = {
         (name, len(cells))
