@@ -123,6 +123,12 @@ def _made(
     kind = fields.pop("source", "chat")
     if not isinstance(kind, str):
         raise InvalidProblem(f"source is {kind!r}: give its name, such as 'chat'", field="source")
+    if not sources.get(kind).called:
+        raise InvalidProblem(
+            f"source is {kind!r}, whose people are not called but answer on their own: a judge is "
+            "a model or a program, so name people in a file of people instead",
+            field="source",
+        )
     if kind == "chat":
         fields = _chat_fields(fields, folder)
         fields["cache"] = cache

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from askwise.core.errors import InvalidProblem
+from askwise.core.errors import AskwiseError, InvalidProblem
 from askwise.core.problem import Worker
-from askwise.sources import sources
+from askwise.sources import Source, sources
 from askwise.sources.chat import Chat
 from askwise.sources.function import Function
 from askwise.sources.judges import make_judge, read_judges
@@ -152,7 +152,16 @@ COMPLETE: dict[str, dict[str, Any]] = {
     "prolific": {"title": "Cats", "description": "Do you see a cat?"},
     "replay": {"file": "answers.csv"},
 }
-"""What a judge of each source needs at least."""
+"""What each source needs at least."""
+
+
+def made(name: str, settings: dict[str, Any]) -> Source:
+    """A source as files make it: that of a judge, or one of people, which no judge has."""
+    if sources.get(name).called:
+        return make_judge({"id": "j", "source": name, **settings}).source
+    source = sources.make({"name": name, **settings})
+    source.check()
+    return source
 
 
 def test_every_source_names_a_setting_that_is_missing_unknown_or_of_another_type(
@@ -163,22 +172,27 @@ def test_every_source_names_a_setting_that_is_missing_unknown_or_of_another_type
     Path("answers.csv").write_text("task,worker,label\nt1,ann,yes\n")
     assert sources.names() == list(COMPLETE)
     for name, needed in COMPLETE.items():
-        whole = {"id": "j", "source": name, **needed}
-        assert make_judge(whole).source.name == name
-        with pytest.raises(InvalidProblem, match=r"no (parameter|field) 'colour'") as caught:
-            make_judge({**whole, "colour": "red"})
+        assert made(name, needed).name == name
+        with pytest.raises(AskwiseError, match=r"no (parameter|field) 'colour'") as caught:
+            made(name, {**needed, "colour": "red"})
         assert caught.value.field == "colour"
         for each in dataclasses.fields(sources.get(name)):
             if each.default is each.default_factory is dataclasses.MISSING:
-                less = {key: value for key, value in whole.items() if key != each.name}
-                said = f"judge 'j': source '{name}' lacks '{each.name}': give "
-                with pytest.raises(InvalidProblem, match=said) as caught:
-                    make_judge(less)
+                less = {key: value for key, value in needed.items() if key != each.name}
+                said = f"source '{name}' lacks '{each.name}': give "
+                with pytest.raises(AskwiseError, match=said) as caught:
+                    made(name, less)
                 assert caught.value.field == each.name
             for odd in (-3, 2.5, True, [], [3], {}, {"a": 1}):
                 # Some settings take some of these; any other ends in one line.
-                with contextlib.suppress(InvalidProblem):
-                    make_judge({**whole, each.name: odd})
+                with contextlib.suppress(AskwiseError):
+                    made(name, {**needed, each.name: odd})
+
+
+@pytest.mark.parametrize("name", ["label_studio", "people", "prolific"])
+def test_people_are_no_judges(name: str) -> None:
+    with pytest.raises(InvalidProblem, match=f"judge 'j': source is '{name}'.*file of people"):
+        make_judge({"id": "j", "source": name, **COMPLETE[name]})
 
 
 def test_a_file_without_judges_is_refused(tmp_path: Path) -> None:
