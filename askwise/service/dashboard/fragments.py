@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,8 +198,13 @@ def lacking(status: views.Status, facts: Facts) -> Decimal | None:
     unlabelled = facts.results.unlabelled
     if status.why != "budget" or status.left is None or not unlabelled or not status.answers:
         return None
-    cost = sum((each.paid for each in facts.workers), Decimal(0)) / status.answers
-    return max(cost * unlabelled - status.left, Decimal(0)) or None
+    paid = sum((each.paid for each in facts.workers), Decimal(0))
+    short = paid * unlabelled / status.answers - status.left
+    if short <= 0:
+        return None
+    # Up, so that it is enough; prices may be far below a cent.
+    step = Decimal("0.01") if short > Decimal("0.01") else Decimal("0.000001")
+    return from_micro(to_micro(short.quantize(step, ROUND_UP), "short"))
 
 
 def _pending(visit: Visit, seen: Seen, id: str) -> Markup:

@@ -228,6 +228,7 @@ def test_an_error_is_shown_beside_its_field_and_nothing_typed_is_lost(
     assert reply.status_code == 422
     wrong = re.search(r'<p class="wrong" id="(\w+)-error" role="alert">(.*?)</p>', reply.text)
     assert wrong is not None, words_of(reply.text)
+    assert re.search(r"Nothing was created\. Check [a-zA-Z ]+ below\.", words_of(reply.text))
     assert (wrong[1], said in wrong[2]) == (place, True), wrong[2]
     kept = filled(reply.text).fields
     for name, value in {**FILLED, **typed}.items():

@@ -79,6 +79,15 @@ def test_a_budget_that_is_used_up_says_what_the_other_labels_take(site: Site) ->
     assert "have no label" not in words_of(site.page("/dashboard/cats?done=topped-up"))
 
 
+def test_what_labels_take_is_rounded_up_also_below_a_cent(site: Site) -> None:
+    campaign = site.create(
+        workers=[Worker("ann", "0.0015")], tasks=TASKS[:3], budget="0.002", policy="random-pairs"
+    )
+    work(campaign)
+    # Two tasks at 0.0015 each, less the 0.0005 that is left.
+    assert "would take about 0.0025 more" in words_of(site.page("/dashboard/cats"))
+
+
 def test_truths_drawn_at_random_are_told_from_those_that_were_chosen(site: Site) -> None:
     campaign = made(site)
     with campaign.reading() as state:
