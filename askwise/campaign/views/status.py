@@ -153,7 +153,7 @@ class Status(Jsonable):
             return self.because
         # What follows says when the campaign was going to end.
         chosen, _, _ = self.because.partition("; ")
-        return f"{chosen}; ended because {WHY_DONE[self.why]}"
+        return f"{chosen}; ended because {WHY_DONE.get(self.why, self.why)}"
 
 
 def status(name: str, state: CampaignState) -> Status:
