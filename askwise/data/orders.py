@@ -282,7 +282,8 @@ def people_of_text(text: str, price: str = "", limit: str = "") -> list[Worker]:
         with placed(f"{PEOPLE}, line {line}"):
             if not said["price"].strip():
                 raise InvalidProblem(
-                    f"{own.get('id', '')!r} has no price: say what an answer is paid", field="price"
+                    f"{own.get('id', '')!r} has no price: give the price of an answer",
+                    field="price",
                 )
             made = worker_of_text(said)
             if made.id in found:
