@@ -38,7 +38,9 @@ class JudgeAgreement(Jsonable):
         Tasks with a verdict of theirs and an answer of a person.
     agreed : int
         Tasks on which all of their verdicts are what most people say. Where people are tied it
-        counts as no agreement.
+        counts as no agreement: an exact interval counts whole tasks, and a tie shows none.
+    tied : int
+        Those of the tasks on which people are tied.
     failures : int
         Their verdicts without a label on tasks that people answered; they are no part of it.
     at_least : float
@@ -57,6 +59,7 @@ class JudgeAgreement(Jsonable):
     judge: str
     tasks: Count
     agreed: Count
+    tied: Count
     failures: Count
     at_least: Share
     confidence: Share
@@ -79,15 +82,28 @@ class JudgeAgreement(Jsonable):
             f"{noun}{failed}, and with {self.confidence:.0%} confidence on at least "
             f"{_rounded_down(self.low)}"
         )
+        return f"{found}: {self.at_least:.1%} is {self._outcome()}.{self._about_ties()}"
+
+    def _outcome(self) -> str:
         if self.holds:
-            return f"{found}: {self.at_least:.1%} is reached."
+            return "reached"
         if self.more is not None:
             rest = f"with the same share, about {self.more:,} more tasks would show it"
         elif self.agreed < self.at_least * self.tasks:
             rest = "it agrees less often than that, so more tasks would not show it"
         else:
             rest = f"it is so close to that that {MOST:,} tasks would not show it"
-        return f"{found}: {self.at_least:.1%} is not reached; {rest}."
+        return f"not reached; {rest}"
+
+    def _about_ties(self) -> str:
+        """Why this share is smaller than the accuracy of the report card."""
+        if not self.tied:
+            return ""
+        tied = "1 task counts" if self.tied == 1 else f"{self.tied:,} tasks count"
+        return (
+            f" {tied} as disagreement because people are tied there; the accuracy in the report "
+            "gives each of k tied labels 1/k."
+        )
 
 
 def agreements(
@@ -162,13 +178,14 @@ def _agreement(ballots: Ballots, name: str, at_least: float, confidence: float) 
     here = ballots.known[seen]
     right = (shares[here] * ballots.truth[seen[here]]).sum(axis=1)
     tasks, agreed = len(right), int((right > 1.0 - TIE).sum())
+    tied = int(((ballots.truth[seen[here]] > 0).sum(axis=1) > 1).sum())
     failed = (ballots.judges == judge) & (ballots.labels == FAILED)
     failures = int((failed & ballots.known[ballots.tasks]).sum())
     low = lower_end(agreed, tasks, confidence) if tasks else 0.0
     holds = low >= at_least
     more = 0 if holds else _more(agreed, tasks, at_least, confidence)
     return JudgeAgreement(
-        *(name, tasks, agreed, failures, at_least, confidence, low, holds, more),
+        *(name, tasks, agreed, tied, failures, at_least, confidence, low, holds, more),
     )
 
 

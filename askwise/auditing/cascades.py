@@ -40,18 +40,25 @@ class Cascade(Jsonable):
     until : float or None
         The next judge is asked while the weights make the leading label less sure than this against
         the second; None if all of them are always asked.
+    chosen_cost : float
+        What a task costs with exactly these judges, on the tasks that they were chosen on.
+    chosen_error : Interval
+        The share of those tasks on which they are wrong. It flatters them, as they were chosen by
+        it: for unseen tasks see ``error``.
     cost : float
-        The cost of a task with the cascade.
+        The cost of a task with a cascade that is chosen in the same way on other tasks, on average
+        over ten such choices: they may be other judges.
     all_cost : float
         The cost of a task if all judges are asked.
     saved : float or None
         The share of the cost that the cascade saves; None where asking all costs nothing.
     error : Interval
-        The share of wrong labels of the cascade, by weighted votes.
+        The share of wrong labels of those ten cascades on tasks that they were not chosen on, by
+        weighted votes.
     all_error : Interval
         The same, if all judges are asked.
     change : Interval
-        How much larger the cascade's error is, task by task.
+        How much larger their error is, task by task.
     priced : bool
         Whether prices were given; else every verdict costs 1.
     tasks : int
@@ -60,6 +67,8 @@ class Cascade(Jsonable):
 
     judges: Annotated[tuple[str, ...], JsonLimits(minItems=1)]
     until: Share | None
+    chosen_cost: Quantity
+    chosen_error: Interval
     cost: Quantity
     all_cost: Quantity
     saved: PartSaved | None
@@ -231,11 +240,17 @@ def cascade(
             totals[:2, test] += panel.walk(found.order, found.weights, test).ended(found.until)
             totals[2:, test] += panel.all_of(found.weights, test)
     right, cost, all_right, all_cost = totals / SPLITS
-    final = panel.choose(np.arange(len(tasks)))
+    everything = np.arange(len(tasks))
+    final = panel.choose(everything)
+    chosen_right, chosen_cost = panel.walk(final.order, final.weights, everything).ended(
+        final.until
+    )
     progress("cascades", SPLITS, SPLITS)
     return Cascade(
         judges=tuple(ballots.judge_names[at] for at in final.order),
         until=final.until,
+        chosen_cost=float(chosen_cost.mean()),
+        chosen_error=_error(chosen_right),
         cost=float(cost.mean()),
         all_cost=float(all_cost.mean()),
         saved=1.0 - float(cost.sum() / all_cost.sum()) if all_cost.sum() > 0 else None,

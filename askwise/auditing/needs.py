@@ -30,8 +30,8 @@ class AuditNeed(Jsonable):
     clean : int
         The fewest tasks, drawn at random and all found right, that certify it.
     expected : int or None
-        The fewest that do if as many are wrong as the measured error lets expect; None if no number
-        does, as the error is not below alpha.
+        The fewest that suffice if as large a share of them is wrong as was measured; None if no
+        number suffices, as the error is not below alpha.
     """
 
     alpha: Share

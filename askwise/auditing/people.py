@@ -8,7 +8,7 @@ import numpy as np
 
 from askwise.auditing.ballots import Ballots, majority
 from askwise.auditing.intervals import Interval, share
-from askwise.core.json_types import Count
+from askwise.core.json_types import Count, Share
 from askwise.core.jsonable import Jsonable
 
 
@@ -32,6 +32,9 @@ class PeopleCard(Jsonable):
         How often a person agrees with the majority of the others of the task, on average over
         tasks with two people or more; of k labels that are tied there each counts 1/k. None if
         there is no such task.
+    attainable : float
+        The highest accuracy that a judge can reach: below 1 where people are tied, as whatever a
+        judge says on such a task counts 1/k at most.
     """
 
     people: Count
@@ -40,6 +43,7 @@ class PeopleCard(Jsonable):
     tied: Count
     alone: Count
     ceiling: Interval | None
+    attainable: Share
 
 
 def people_card(ballots: Ballots) -> PeopleCard:
@@ -59,4 +63,5 @@ def people_card(ballots: Ballots) -> PeopleCard:
         tied=int(((ballots.truth > 0).sum(axis=1) > 1).sum()),
         alone=int((number == 1).sum()),
         ceiling=share(float((agree[here] / number[here]).sum()), float(here.sum())),
+        attainable=float(ballots.truth[ballots.known].max(axis=1).mean()),
     )

@@ -55,8 +55,9 @@ def _on_truth(people: PeopleCard) -> Iterator[str]:
         yield f"{_count(people.alone, 'task')} {have} the answer of one person only."
     if people.tied:
         yield (
-            f"People are tied on {_count(people.tied, 'task')}: of k tied labels each counts as "
-            "right 1/k."
+            f"People are tied on {_count(people.tied, 'task')}: each of k tied labels counts as "
+            f"right 1/k, so the highest possible accuracy is {100 * people.attainable:.1f}%. An "
+            "odd number of people per task, three or more, leaves fewer ties."
         )
 
 
@@ -64,9 +65,9 @@ def _on_tasks(ballots: Ballots, people: PeopleCard) -> Iterator[str]:
     rest = len(ballots.task_names) - people.tasks
     if rest:
         yield (
-            f"{rest} of {_count(len(ballots.task_names), 'task')} have no answer of a person. "
-            "Judges are not measured there. Shares by PPI++ use them, and everything takes the "
-            "tasks that people answered for a random sample."
+            f"People did not answer {rest} of {_count(len(ballots.task_names), 'task')}. "
+            "Judges are not measured on those; only shares by PPI++ use them. All figures assume "
+            "that the tasks that people answered are a random sample."
         )
     else:
         yield "People answered every task: PPI++ has nothing to infer."

@@ -193,8 +193,8 @@ def _say_agreements(shown: Sequence[JudgeAgreement], as_json: bool) -> None:
         elif output.for_people():
             output.show("", each.sentence())
         else:
-            ends = (each.agreed, each.tasks, each.low, each.at_least, each.holds, each.more)
-            output.line("agreement", each.judge, *ends)
+            ends = (each.low, each.at_least, each.holds, each.more, each.tied)
+            output.line("agreement", each.judge, each.agreed, each.tasks, *ends)
 
 
 def _print_lines(card: ReportCard) -> None:
@@ -205,6 +205,7 @@ def _print_lines(card: ReportCard) -> None:
     for name in ("people", "answers", "tasks", "tied", "alone"):
         line(f"human_{name}" if name != "people" else name, getattr(card.people, name))
     line("ceiling", *_ends(card.people.ceiling))
+    line("attainable", card.people.attainable)
     for each in card.judges:
         line("accuracy", each.judge, *_ends(each.accuracy), each.tasks)
         line("kappa", each.judge, *_ends(each.kappa))
@@ -227,6 +228,7 @@ def _print_lines(card: ReportCard) -> None:
     if card.cascade is not None:
         found = card.cascade
         line("cascade", ", ".join(found.judges), found.until, found.cost, found.all_cost)
+        line("cascade_chosen", found.chosen_cost, *_ends(found.chosen_error))
         line("cascade_error", *_ends(found.error))
         line("all_error", *_ends(found.all_error))
     for share in card.shares:
@@ -254,7 +256,7 @@ def _show(card: ReportCard, source: str, people: str) -> None:
     def head(text: str) -> Text:
         return Text(f"\n{text}", style="bold")
 
-    output.show(Text(words.headline(card), style="bold"), "")
+    output.show(Text(words.headline(card), style="bold"), words.people_sentence(card), "")
     output.show(output.grid(words.facts(card, source, people)))
     judges, classes = list(words.judge_lines(card)), list(words.class_lines(card))
     output.show(head("Judges"), table("judge", words.judge_columns(card), judges[:SHOWN]))
@@ -264,14 +266,14 @@ def _show(card: ReportCard, source: str, people: str) -> None:
     if len(card.judges) > 1:
         output.show(head("Together"), *map(Text, words.panel_sentences(card)))
     if card.cascade is not None:
-        output.show(head("The cheap first"), *map(Text, words.cascade_sentences(card.cascade)))
+        output.show(head("Cheap judges first"), *map(Text, words.cascade_sentences(card.cascade)))
     shares = list(words.share_lines(card))
     output.show(head("Shares of classes"), table("label", words.SHARES, shares[:SHOWN]))
     output.show(*_more(len(shares)))
     if card.needs:
         output.show(head("Certificates"), Text(words.needs_meaning(card)))
         output.show(table("certificate", words.NEEDS, list(words.need_lines(card))))
-    output.show(head("To know"), *(Text(remark, style="yellow") for remark in card.remarks))
+    output.show(head("Notes"), *(Text(remark, style="yellow") for remark in card.remarks))
 
 
 def _more(rows: int) -> list[str]:

@@ -10,8 +10,10 @@ from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from askwise.auditing import Interval
-    from askwise.campaign.views import CampaignResults, MeasuredAccuracy, WorkerReport
+    from askwise.campaign.views import Answer, CampaignResults, MeasuredAccuracy, WorkerReport
 
 WorkerName = Annotated[str, argument("WORKER", "The worker's id.")]
 
@@ -19,11 +21,12 @@ WorkerName = Annotated[str, argument("WORKER", "The worker's id.")]
 @examples("askwise results cats")
 def results(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what the labels are, what they rest on and how many are right."""
-    found = open_campaign(store, name).results()
+    campaign = open_campaign(store, name)
+    found = campaign.results()
     if as_json:
         output.show_json(found.to_json())
     elif output.for_people():
-        output.show(output.grid(_facts(found)))
+        output.show(output.grid(_facts(found, campaign.answers())))
         if found.labels:
             labelled = sum(found.labels.values())
             rows = [
@@ -42,17 +45,26 @@ def results(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
             output.line("label", option, count)
 
 
-def _facts(found: CampaignResults) -> list[tuple[str, Any]]:
-    bases = ("certified", "calibrated", "agreed", "told", "by_hand", "unlabelled")
-    words = {"agreed": "by agreement only", "told": "truth told", "by_hand": "set by hand"}
-    counted = [(words.get(each, each), getattr(found, each)) for each in bases]
+def _facts(found: CampaignResults, answers: Sequence[Answer]) -> list[tuple[str, Any]]:
+    from askwise.campaign.views.results import single_answers
+
+    single = single_answers(answers)
+    counted = [
+        ("certified", found.certified),
+        ("calibrated", found.calibrated),
+        ("by agreement only", found.agreed - single),
+        ("from one answer each", single),
+        ("truth told", found.told),
+        ("set by hand", found.by_hand),
+        ("unlabelled", found.unlabelled),
+    ]
     labels = ", ".join(f"{count} {word}" for word, count in counted if count)
     facts: list[tuple[str, Any]] = [("labels", labels or "none yet")]
     facts.append(("right", _accuracy(found)))
     if found.target_error is not None:
         facts.append(("target", f"at most {found.target_error:.1%} wrong"))
     looks = f"{found.contested} contested, {found.flagged} flagged"
-    return [*facts, ("to look at", looks)]
+    return [*facts, ("for review", looks)]
 
 
 def _accuracy(found: CampaignResults) -> str:
@@ -126,8 +138,8 @@ def _show_worker(found: WorkerReport) -> None:
     held = {"truth": "known truths", "agreement": "agreement with others", "utility": "their mean"}
     facts: list[tuple[str, Any]] = [
         ("worker", summary.id),
-        ("answers", f"{summary.answered}, {summary.out} out"),
-        ("paid", summary.paid),
+        ("answers", f"{summary.answered}, {summary.out} open"),
+        ("earned", summary.paid),
         ("quality by", held[found.basis]),
     ]
     if summary.seconds_an_answer is not None:

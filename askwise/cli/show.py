@@ -48,7 +48,7 @@ def status(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False)
             output.line("pilot", found.pilot.statement)
         _tell_watch(found.watch)
         if found.because is not None:
-            output.line("because", found.because)
+            output.line("because", found.chosen_because)
         if content is not None or found.title is not None:
             output.line("title", found.title)
         if content is not None:
@@ -226,7 +226,7 @@ def _show_status(found: Status, content: Content | None) -> None:
     asked = [("title", found.title), ("question", None if content is None else content.question)]
     facts: list[tuple[str, Any]] = [
         *((field, words) for field, words in asked if words),
-        ("policy", found.policy if found.because is None else f"auto chose {found.because}"),
+        ("policy", found.policy if found.because is None else f"auto chose {found.chosen_because}"),
         ("money", money),
         ("answers", f"{found.answers}, and {found.pending} pending, after {decisions}"),
     ]
@@ -262,8 +262,8 @@ def _reason(need: NeedsGold) -> str:
         return f"drawn at random to be audited, and waited for: askwise truth for {tasks}"
     more = ", then the next that are named here" if need.count > len(need.tasks) else ""
     return (
-        f"confidences{where} rest on agreement alone, which is not a probability: the truths of "
-        f"{need.count} tasks drawn at random would make it one; askwise truth for {tasks}{more}"
+        f"too few truths are known for confidences{where} to be probabilities: the truths of "
+        f"{need.count} tasks drawn at random would be enough; askwise truth for {tasks}{more}"
     )
 
 

@@ -27,7 +27,7 @@ def workers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
         ">answers": "answered",
         ">out": "out",
         ">price": "price",
-        ">paid": "paid",
+        ">earned": "paid",
         ">seconds per answer": _seconds,
         ">pay per hour": "pay_an_hour",
     }

@@ -120,6 +120,14 @@ class Registry(Generic[T]):
                     f"{nearest(parameter, known)}",
                     field=parameter,
                 )
+        for field in dataclasses.fields(entry):  # type: ignore[arg-type]
+            if field.name in known and field.name not in parameters and _is_required(field):
+                example = field.metadata.get("example")
+                raise InvalidParameter(
+                    f"{self.kind} {entry.name!r} lacks {field.name!r}"  # type: ignore[attr-defined]
+                    f"{f': give {example}' if example else ''}",
+                    field=field.name,
+                )
         return entry(**parameters)
 
     def _load(self) -> None:
@@ -164,6 +172,15 @@ class Registry(Generic[T]):
             elif point.value != used[point.name].value:
                 other = plugins.origin_of(used[point.name])
                 plugins.leave_out(f"{what} has the name of one of {other}, which is used")
+
+
+def _is_required(field: dataclasses.Field[Any]) -> bool:
+    return field.default is field.default_factory is dataclasses.MISSING
+
+
+def example(text: str) -> dict[str, Any]:
+    """The metadata of a required parameter: what to give, for the message if it is missing."""
+    return {"example": text}
 
 
 def _is_ours(entry: type) -> bool:

@@ -111,7 +111,7 @@ class ItemsOrder:
         names = [*judges, *(each.id for each in self.people)]
         if all(name in audits for name in names):
             raise InvalidProblem(
-                "nobody labels: give judges (a judges.toml), or people who do not audit",
+                "no one is left to label: give judges (a judges.toml), or people who do not audit",
                 field="judges",
             )
         for at, name in enumerate(names):
@@ -282,7 +282,8 @@ def people_of_text(text: str, price: str = "", limit: str = "") -> list[Worker]:
         with placed(f"{PEOPLE}, line {line}"):
             if not said["price"].strip():
                 raise InvalidProblem(
-                    f"{own.get('id', '')!r} has no price: say what an answer is paid", field="price"
+                    f"{own.get('id', '')!r} has no price: give the price of an answer",
+                    field="price",
                 )
             made = worker_of_text(said)
             if made.id in found:

@@ -130,7 +130,7 @@ class LabelledItems:
         return found
 
     def to_look_at(self, most: int = LOOKED_AT) -> list[ItemLabel]:
-        """The labels that are most likely to be wrong, of those that nobody vouches for."""
+        """The least certain labels, of those neither certified nor known to be true."""
         doubtful = [each for each in self.labels if each.rests_on not in ("truth", "certified")]
         return sorted(doubtful, key=lambda each: (each.confidence or 0.0, each.id))[:most]
 

@@ -68,7 +68,7 @@ def write_report(found: LabelledItems, path: str | os.PathLike[str]) -> Path:
         money_columns=MONEY,
         money=[_money(each, say) for each in workers],
         confidence_figures=confidence_figures,
-        look_note="The least sure labels that nobody vouches for, the least sure first.",
+        look_note="Labels neither certified nor known to be true, the least certain first.",
         look_columns=LOOK,
         look=look,
         more=words.more_money(found, say),

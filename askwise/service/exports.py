@@ -142,10 +142,15 @@ def _results(campaign: Campaign) -> Iterator[bytes]:
         cells = given.get(answer.task or "", {})
         yield answer.task
         yield from (cells.get(name) for name in fields)
-        yield from (getattr(answer, name) for name in own)
+        yield from (_rounded(getattr(answer, name)) for name in own)
         yield from _label_of(answer.value, labels)
 
     return _csv(("task", *theirs, *ours[1:]), _cells(row(each) for each in found))
+
+
+def _rounded(value: object) -> object:
+    """A number as people read it, to six significant digits; anything else as it is."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def _payload_cells(payload: object) -> dict[str, object]:
@@ -322,12 +327,12 @@ EXPORTS: dict[str, tuple[Maker, str]] = {
     "results.csv": (
         _results,
         "Every task with its text and whatever else it was given, its label, how sure that is, and "
-        "who has set it, if somebody has.",
+        "who set it by hand, if anyone did.",
     ),
     "answers.csv": (
         _answers,
         "Every task's answer, its confidence, what that rests on, what a certificate says, "
-        "outcome, and who has set the label, if somebody has.",
+        "outcome, and who set the label by hand, if anyone did.",
     ),
     "answers.jsonl": (_answer_lines, "The same, as JSON Lines."),
     "calls.csv": (

@@ -15,6 +15,7 @@ from typing import Any
 
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
+from askwise.core.registry import example
 from askwise.sources.base import (
     OPERATIONAL,
     FixedPrice,
@@ -61,7 +62,7 @@ class Command(FixedPrice):
         How many copies run at a time; each has one question.
     """
 
-    command: str | Sequence[str]
+    command: str | Sequence[str] = field(metadata=example('command = "python judge.py"'))
     timeout: float = field(default=60.0, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
@@ -73,7 +74,11 @@ class Command(FixedPrice):
             raise InvalidParameter(
                 f"command is {self.command!r}: {error}", field="command"
             ) from None
-        if not words or not all(isinstance(word, str) for word in words):
+        if (
+            not isinstance(words, Sequence)
+            or not words
+            or not all(isinstance(word, str) for word in words)
+        ):
             raise InvalidParameter(
                 f"command is {self.command!r}: give a program and its arguments", field="command"
             )

@@ -14,6 +14,7 @@ from typing import Any
 from askwise.core import plugins
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter
+from askwise.core.registry import example
 from askwise.sources.base import (
     OPERATIONAL,
     FixedPrice,
@@ -52,7 +53,7 @@ class Function(FixedPrice):
     'no'
     """
 
-    call: str | Callable[[Question], Any]
+    call: str | Callable[[Question], Any] = field(metadata=example('call = "module:function"'))
     timeout: float = field(default=60.0, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
@@ -103,8 +104,10 @@ class Function(FixedPrice):
             for part in name.split("."):
                 found = getattr(found, part)
         except Exception as error:
+            missing = isinstance(error, ModuleNotFoundError)
+            advice = "; for a file in the current directory, set PYTHONPATH=." if missing else ""
             raise InvalidParameter(
-                f"call is {self.call!r}, which can't be loaded ({plugins.reason(error)})",
+                f"call is {self.call!r}, which can't be loaded ({plugins.reason(error)}){advice}",
                 field="call",
             ) from None
         if not callable(found):

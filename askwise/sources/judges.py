@@ -123,6 +123,12 @@ def _made(
     kind = fields.pop("source", "chat")
     if not isinstance(kind, str):
         raise InvalidProblem(f"source is {kind!r}: give its name, such as 'chat'", field="source")
+    if not sources.get(kind).called:
+        raise InvalidProblem(
+            f"source is {kind!r}, whose people are not called but answer on their own: a judge is "
+            "a model or a program, so name people in a file of people instead",
+            field="source",
+        )
     if kind == "chat":
         fields = _chat_fields(fields, folder)
         fields["cache"] = cache
@@ -150,15 +156,6 @@ def _chat_fields(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
             raise InvalidProblem(
                 f"a judge has no field {name!r}: {nearest(name, CHAT_FIELDS)}", field=name
             )
-    for name in ("id", "model", "base_url"):
-        if name not in fields:
-            raise InvalidProblem(f"it lacks {name!r}", field=name)
-    if "price" not in fields:
-        raise InvalidProblem(
-            'it lacks \'price\': give {input = "0.15", output = "0.60", per = 1000000}, or 0 if it '
-            "costs nothing",
-            field="price",
-        )
     template = fields.get("template", "")
     # A template without a brace would show no task: it is the name of a file.
     if isinstance(template, str) and template and "{" not in template:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from askwise.core.errors import InvalidProblem
+from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.money import to_micro
+from askwise.core.registry import example
 from askwise.data.columns import read_columns
 from askwise.sources.base import OPERATIONAL, FixedPrice, Question, Response, read_response, sources
 
@@ -27,12 +28,17 @@ class Recorded(FixedPrice):
         The most that an answer costs, and what it costs where the table does not say.
     """
 
-    file: str
+    file: str = field(metadata=example('file = "answers.csv"'))
     worker: str = ""
     slots: int = field(default=64, kw_only=True, metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name, valid in (("file", "the path of a table"), ("worker", "a worker's id")):
+            if not isinstance(getattr(self, name), str):
+                raise InvalidParameter(
+                    f"{name} is {getattr(self, name)!r}: give {valid}", field=name
+                )
         self._answers: dict[tuple[str, str], list[tuple[str, int]]] | None = None
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import socket
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -138,6 +139,8 @@ class ChatServer:
         Which of ``json_schema``, ``tool`` and ``logprobs`` it takes; others are refused with 400.
     keys : collection of str
         The keys that it takes; without any, it asks for none.
+    port : int
+        Where it listens; 0 takes a free one.
 
     Examples
     --------
@@ -158,10 +161,11 @@ class ChatServer:
         price: Any = 0,
         takes: frozenset[str] | set[str] = frozenset({"json_schema", "tool", "logprobs"}),
         keys: frozenset[str] | set[str] = frozenset(),
+        port: int = 0,
     ) -> None:
         self.script = script
         self.price = TokenPrice.read(price)
-        self.takes, self.keys = takes, keys
+        self.takes, self.keys, self.port = takes, keys, port
         self.asked: list[Asked] = []
         self.charges: list[Charge] = []
         self.busiest = 0
@@ -179,7 +183,14 @@ class ChatServer:
         return sum(charge.cost for charge in self.charges)
 
     def start(self) -> Self:
-        """Listen, in a thread of its own; ``with`` does the same."""
+        """Listen, in a thread of its own; ``with`` does the same.
+
+        Raises
+        ------
+        OSError
+            The port is taken.
+        """
+        self._socket = socket.create_server(("127.0.0.1", self.port))
         self._thread.start()
         self._ready.wait()
         return self
@@ -219,7 +230,7 @@ class ChatServer:
                 connections.discard(task)
                 writer.transport.abort()
 
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, limit=2**26)
+        server = await asyncio.start_server(serve, sock=self._socket, limit=2**26)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
         self._ready.set()
         await self._over.wait()

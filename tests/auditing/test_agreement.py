@@ -80,7 +80,8 @@ def test_a_number_beyond_all_reason_is_not_worked_out(monkeypatch: pytest.Monkey
 def test_a_tie_of_people_is_no_agreement_and_a_failure_is_no_task() -> None:
     told = sheet({"ann": "yyyy", "ben": "yyyn"})
     (card,) = agreements(sheet({"gpt": "yn.y"}), told, at_least=0.5)
-    assert (card.tasks, card.agreed, card.failures) == (3, 1, 1)
+    assert (card.tasks, card.agreed, card.tied, card.failures) == (3, 1, 1, 1)
+    assert "1 task counts as disagreement because people are tied there" in card.sentence()
 
 
 def test_of_several_verdicts_on_a_task_all_have_to_agree() -> None:

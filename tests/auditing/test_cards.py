@@ -126,7 +126,7 @@ def test_what_to_know_is_said() -> None:
         "One person left out agrees with the majority of the others on 50.0% of the tasks",
         "1 task has the answer of one person only.",
         "People are tied on 1 task:",
-        "2 of 5 tasks have no answer of a person.",
+        "People did not answer 2 of 5 tasks.",
         "People answered 3 tasks only",
         "1 answer of people to tasks without a verdict passed over.",
         "No person says 'm': 1 verdict of it counts as wrong.",

@@ -37,6 +37,7 @@ def test_a_dear_judge_who_is_no_better_is_not_asked() -> None:
     made = found(2, {"cheap": 0.9, "dear": 0.85})
     assert made.judges == ("cheap",)
     assert made.until is None
+    assert made.chosen_cost == float(PRICES["cheap"])
     # Some half may have thought otherwise.
     assert made.cost < 2.0
 

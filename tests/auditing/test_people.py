@@ -14,6 +14,8 @@ def test_the_ceiling_by_hand() -> None:
     # t3: two people who differ: 0. t4 has one person, t5 none.
     assert found.ceiling is not None
     assert found.ceiling.value == pytest.approx((1 + 1 / 3 + 0) / 3)
+    # Whatever a judge says of t3 is half right at most.
+    assert found.attainable == pytest.approx(3.5 / 4)
     assert (found.people, found.answers, found.tasks, found.tied, found.alone) == (3, 9, 4, 1, 1)
 
 

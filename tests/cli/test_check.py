@@ -14,6 +14,7 @@ import pytest
 
 from tests.auditing.tables import Columns, noisy
 from tests.cli import helpers
+from tests.paths import DOCS
 from tests.schemas import faults
 
 Call = Callable[..., Any]
@@ -70,8 +71,25 @@ def test_lines_have_a_fact_each(call: Call, verdicts: str, people: str, workers:
     assert len(found["share"]) == 2
     assert [line[0] for line in found["need"]] == ["0.05", "0.1", "0.2"]
     assert "flips" not in found
-    assert any("30 of 80 tasks have no answer of a person" in line[0] for line in found["remark"])
+    assert any("People did not answer 30 of 80 tasks" in line[0] for line in found["remark"])
     assert not any("No prices" in line[0] for line in found["remark"])
+
+
+def test_the_guide_names_every_line_and_its_cells(
+    call: Call, verdicts: str, people: str, workers: str
+) -> None:
+    with open(verdicts, newline="", encoding="utf-8") as file:
+        rows = [{**row, "shown": order} for row in csv.DictReader(file) for order in ("ab", "ba")]
+    named = {name: [row[name] for row in rows] for name in rows[0]}
+    words = ("--human", people, "--workers", workers, "--order", "shown", "--at-least", "0.1")
+    printed = {
+        (name, len(cells))
+        for name, lines in facts(call("check", write("both.csv", named), *words).stdout).items()
+        for cells in lines
+    }
+    guide = (DOCS / "how-to" / "check-judges.md").read_text().partition("## Piped output")[2]
+    table = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", guide, re.MULTILINE)
+    assert printed == {(name, len(cells.split(", "))) for name, cells in table}
 
 
 def test_json_is_as_its_schema_says(
@@ -137,7 +155,7 @@ def test_a_page_of_one_judge(workplace: Path, call: Call, people: str) -> None:
 def test_on_a_terminal_there_are_tables(verdicts: str, people: str, workers: str) -> None:
     code, seen = helpers.on_terminal("check", verdicts, "--human", people, "--workers", workers)
     assert code == 0
-    for word in ("Judges", "By class", "Together", "The cheap first", "Shares", "Certificates"):
+    for word in ("Judges", "By class", "Together", "Cheap judges first", "Shares", "Certificates"):
         assert word in seen
     assert "large is right on" in seen
     assert "at most 10% wrong" in seen

@@ -73,8 +73,8 @@ def test_people_may_be_a_table_and_options_have_meanings(
     [
         ((*PAID, "--options", "yes,no"), "question is missing"),
         ((*PAID, "--question", "Good?"), "options is missing"),
-        (ASKED, "nobody labels"),
-        ((*ASKED, "--people", "ann"), "'ann' has no price: say what an answer is paid"),
+        (ASKED, "no one is left to label"),
+        ((*ASKED, "--people", "ann"), "'ann' has no price: give the price of an answer"),
         ((*ASKED, *PAID, "--text", "body"), "has no column 'body'"),
         ((*ASKED, *PAID, "--option", "a"), "give options or option, not both"),
         ((*ASKED, *PAID, "--certify", "0.9"), "target_error"),

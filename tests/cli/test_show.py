@@ -32,6 +32,23 @@ def test_status_is_a_line_a_fact(shop: str, call: Call, call_json: Call) -> None
     assert [*facts] == [name for name in call_json("status", shop) if name not in unsaid]
 
 
+def test_why_a_campaign_has_ended_takes_the_place_of_when_it_will(
+    workplace: Path, call: Call, call_json: Call
+) -> None:
+    campaign = Campaign.create(
+        store=open_store(DEFAULT_STORE), name="two", tasks=["t"], options=["yes", "no"], seed=1,
+        workers=[Worker("ann", "0.10"), Worker("bob", "0.10")], budget="5",
+    )  # fmt: skip
+    assert "; ends when the budget is spent\n" in call("status", "two").stdout
+    campaign.tell(campaign.ask(limit=1)[0].id, "yes")
+    campaign.tell(campaign.ask(limit=1)[0].id, "yes")
+    said = call("status", "two").stdout
+    assert "\nwhy\ttasks\n" in said
+    assert "unknown skill; ended because no task is left to ask about\n" in said
+    assert "ends when the budget" not in said
+    assert call_json("status", "two")["because"].endswith("ends when the budget is spent")
+
+
 def test_money_without_a_cap_is_none(cats: str, call: Call) -> None:
     assert "\nbudget\t-\nspent\t0\nreserved\t0\nleft\t-\n" in call("status", cats).stdout
 
@@ -150,8 +167,8 @@ def test_on_a_terminal_an_end_by_agreement_is_explained(wanted: str, call: Call)
     assert "Sure enough by agreement alone: no truths were told" in " ".join(seen.split())
     _, seen = helpers.on_terminal("status", wanted)
     said = " ".join(seen.split())
-    assert "confidences rest on agreement alone, which is not a probability" in said
-    assert "the truths of 50 tasks drawn at random would make it one" in said
+    assert "too few truths are known for confidences to be probabilities" in said
+    assert "the truths of 50 tasks drawn at random would be enough" in said
 
 
 @pytest.fixture

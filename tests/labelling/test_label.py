@@ -271,7 +271,7 @@ def test_judges_may_be_given_by_the_fields_of_a_file() -> None:
     found = label(TEXTS[:6], **order(judges=[{"id": "careful", **fields}], pilot=0))
     assert [each.id for each in found.judges] == ["careful"]
     assert found.cost == 6 * Decimal("0.003")
-    with pytest.raises(InvalidProblem, match="judge 'x': it lacks 'model'"):
+    with pytest.raises(InvalidProblem, match="judge 'x': source 'chat' lacks 'model'"):
         label(TEXTS, **order(judges=[{"id": "x"}]))
 
 
@@ -291,7 +291,7 @@ def test_what_more_money_would_buy_counts_answers_that_nobody_gave() -> None:
         ({"question": ""}, "question", "question is missing"),
         ({"options": ""}, "options", "options is missing"),
         ({"options": "spam"}, "options", "at least two"),
-        ({"judges": None}, "judges", "nobody labels"),
+        ({"judges": None}, "judges", "no one is left to label"),
         ({"judges": ["gpt"]}, "judges", "give a judges.toml"),
         ({"target_error": 2}, "target_error", "between 0 and 1"),
         ({"certify": 0.9}, "target_error", "target_error .* is missing"),

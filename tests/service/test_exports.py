@@ -167,6 +167,18 @@ def test_results_have_the_texts_beside_the_final_labels() -> None:
     assert (last["task"], last["text"], last["value"]) == ("t2", "only text", "")
 
 
+def test_results_are_rounded_for_people_and_answers_are_exact() -> None:
+    made = Campaign.create(
+        workers=[Worker("ann", "0.10")], tasks=["t"], budget="1", policy="hem",
+        options=["yes", "no"], seed=1,
+    )  # fmt: skip
+    made.tell(made.ask()[0].id, "yes")
+    (row,), (exact,) = rows_of(made, "results.csv"), rows_of(made, "answers.csv")
+    assert len(exact["confidence"]) > 8
+    assert len(row["confidence"]) <= 8
+    assert float(row["confidence"]) == pytest.approx(float(exact["confidence"]), rel=1e-5)
+
+
 def test_answers_are_one_row_a_task(campaign: Campaign) -> None:
     shown = rows_of(campaign, "answers.csv")
     wanted = campaign.answers()

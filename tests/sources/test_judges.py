@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from askwise.core.errors import InvalidProblem
+from askwise.core.errors import AskwiseError, InvalidProblem
 from askwise.core.problem import Worker
+from askwise.sources import Source, sources
 from askwise.sources.chat import Chat
 from askwise.sources.function import Function
-from askwise.sources.judges import read_judges
+from askwise.sources.judges import make_judge, read_judges
 from askwise.testing.chat_server import ChatServer
 from tests.sources.chat.stubs import question
 
@@ -99,7 +103,7 @@ def test_a_worker_s_price_is_the_most_that_any_question_can_cost(tmp_path: Path)
 @pytest.mark.parametrize(
     ("before", "after", "said", "field"),
     [
-        ("price = 0\n", "", "judge 'local': it lacks 'price': give .* or 0 if it costs", "price"),
+        ("price = 0\n", "", "source 'chat' lacks 'price': give .* or 0 if it costs", "price"),
         ("price = 0\n", "price = 3\n", "judge 'local': price is 3", "price"),
         ('price = {input = "0.15", cached = "0.075",', "price = {", "price lacks 'input'", "price"),
         (
@@ -111,7 +115,7 @@ def test_a_worker_s_price_is_the_most_that_any_question_can_cost(tmp_path: Path)
         ('id = "local"', 'id = "mini"', "judge 'mini' appears twice", "id"),
         ('id = "local"\n', "", "judge 2: it lacks 'id'", "id"),
         ('id = "local"', "id = 7.5", "judge 7.5: worker id is 7.5", "worker id"),
-        ('model = "tiny"\n', "", "judge 'local': it lacks 'model'", "model"),
+        ('model = "tiny"\n', "", "judge 'local': source 'chat' lacks 'model'", "model"),
         ('"{{ question }} {{ item }}"', '"{{ itme }}"', "names 'itme': did you mean", "template"),
         ('"strict.jinja"', '"lax.jinja"', "there is no file .*lax.jinja", "template"),
         ("rpm = 100", "rmp = 100", "a judge has no field 'rmp': did you mean 'rpm'", "rmp"),
@@ -137,6 +141,58 @@ def test_what_is_wrong_is_one_line_that_names_the_judge(
     assert "\n" not in str(caught.value)
     assert "sk-secret" not in str(caught.value)
     assert caught.value.field == field
+
+
+COMPLETE: dict[str, dict[str, Any]] = {
+    "chat": {"model": "m", "base_url": "http://127.0.0.1:8080/v1", "price": 0},
+    "command": {"command": "cat"},
+    "function": {"call": "json:dumps"},
+    "label_studio": {"url": "http://127.0.0.1:8080"},
+    "people": {},
+    "prolific": {"title": "Cats", "description": "Do you see a cat?"},
+    "replay": {"file": "answers.csv"},
+}
+"""What each source needs at least."""
+
+
+def made(name: str, settings: dict[str, Any]) -> Source:
+    """A source as files make it: that of a judge, or one of people, which no judge has."""
+    if sources.get(name).called:
+        return make_judge({"id": "j", "source": name, **settings}).source
+    source = sources.make({"name": name, **settings})
+    source.check()
+    return source
+
+
+def test_every_source_names_a_setting_that_is_missing_unknown_or_of_another_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LABEL_STUDIO_TOKEN", "0123456789abcdef0123456789abcdef")
+    Path("answers.csv").write_text("task,worker,label\nt1,ann,yes\n")
+    assert sources.names() == list(COMPLETE)
+    for name, needed in COMPLETE.items():
+        assert made(name, needed).name == name
+        with pytest.raises(AskwiseError, match=r"no (parameter|field) 'colour'") as caught:
+            made(name, {**needed, "colour": "red"})
+        assert caught.value.field == "colour"
+        for each in dataclasses.fields(sources.get(name)):
+            if each.default is each.default_factory is dataclasses.MISSING:
+                less = {key: value for key, value in needed.items() if key != each.name}
+                said = f"source '{name}' lacks '{each.name}': give "
+                with pytest.raises(AskwiseError, match=said) as caught:
+                    made(name, less)
+                assert caught.value.field == each.name
+            for odd in (-3, 2.5, True, [], [3], {}, {"a": 1}):
+                # Some settings take some of these; any other ends in one line.
+                with contextlib.suppress(AskwiseError):
+                    made(name, {**needed, each.name: odd})
+
+
+@pytest.mark.parametrize("name", ["label_studio", "people", "prolific"])
+def test_people_are_no_judges(name: str) -> None:
+    with pytest.raises(InvalidProblem, match=f"judge 'j': source is '{name}'.*file of people"):
+        make_judge({"id": "j", "source": name, **COMPLETE[name]})
 
 
 def test_a_file_without_judges_is_refused(tmp_path: Path) -> None:

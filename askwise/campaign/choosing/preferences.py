@@ -213,7 +213,7 @@ PREFERENCES = (
         lambda s: s.asks_labels and not s.must_guarantee and s.terms.target is not None,
         "hem",
         "labels from several workers of unknown skill",
-        "ends when every task is as sure as an error of {error} asks for",
+        "ends when the estimated error of every label is at most {error}",
         _target,
     ),
     Preference(

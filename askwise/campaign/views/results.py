@@ -141,6 +141,13 @@ def results(state: CampaignState, answers: Sequence[Answer] | None = None) -> Ca
     )
 
 
+def single_answers(answers: Sequence[Answer]) -> int:
+    """How many of the labels that are said to be ``agreed`` rest on one answer, without another
+    that could have agreed.
+    """
+    return sum(each.rests_on == "agreement" and each.count == 1 for each in in_campaign(answers))
+
+
 def _basis(answer: Answer) -> str:
     """What a label rests on; "unlabelled" without one."""
     if answer.rests_on is not None:

@@ -9,7 +9,7 @@ from askwise.campaign.state import AS_WANTED, CampaignState
 from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.pilot import PilotProgress, progress
 from askwise.core.allocation import Watch
-from askwise.core.choices import Done, DoneWhy
+from askwise.core.choices import WHY_DONE, Done, DoneWhy
 from askwise.core.json_types import Count, Id, Positive
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
@@ -145,6 +145,15 @@ class Status(Jsonable):
     pilot: PilotProgress | None = None
     title: str | None = None
     archived: bool = False
+
+    @property
+    def chosen_because(self) -> str | None:
+        """``because`` as it is now: once nothing more is asked, with why that is so."""
+        if self.because is None or self.why is None:
+            return self.because
+        # What follows says when the campaign was going to end.
+        chosen, _, _ = self.because.partition("; ")
+        return f"{chosen}; ended because {WHY_DONE.get(self.why, self.why)}"
 
 
 def status(name: str, state: CampaignState) -> Status:

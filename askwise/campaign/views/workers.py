@@ -84,7 +84,7 @@ class WorkerSummary(Jsonable):
         are not looked at.
     pay_an_hour : Decimal or None
         What a person earns in an hour at that pace and at ``cost_an_answer``, an estimate; None for
-        models and crowds, and without a pace.
+        models and crowds, without a pace, and before three minutes of work at that pace.
     """
 
     id: Id
@@ -183,7 +183,7 @@ def workers(
                 cost_an_answer=each,
                 standing=standing(state, at),
                 seconds_an_answer=seconds,
-                pay_an_hour=pay_an_hour(worker, each, seconds),
+                pay_an_hour=pay_an_hour(worker, each, seconds, answered),
                 over_ceiling=overrun.calls,
                 unbooked=from_micro(overrun.unbooked),
             )
@@ -191,9 +191,19 @@ def workers(
     return found
 
 
-def pay_an_hour(worker: Worker, each: Decimal | None, seconds: float | None) -> Decimal | None:
-    """What a person earns in an hour who is paid so much for an answer and takes so long for it."""
-    if worker.kind not in (None, "person") or each is None or not seconds:
+ENOUGH_WORK = 180.0
+"""Seconds of work below which nothing is said of what an hour pays: a burst of quick answers would
+come to thousands.
+"""
+
+
+def pay_an_hour(
+    worker: Worker, each: Decimal | None, seconds: float | None, answers: int
+) -> Decimal | None:
+    """What a person earns in an hour who is paid ``each`` for an answer and takes ``seconds``."""
+    if worker.kind not in (None, "person") or each is None or seconds is None:
+        return None
+    if seconds * answers < ENOUGH_WORK:
         return None
     return (each * 3600 / Decimal(str(seconds))).quantize(Decimal("0.01"))
 

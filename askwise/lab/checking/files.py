@@ -28,6 +28,7 @@ def write_card(card: ReportCard, directory: Path, source: str, people: str, comm
         title=words.headline(card),
         byline=f"Verdicts of {source}, compared with people of {people}",
         figures=[*judges, *panel, *shares],
+        people=words.people_sentence(card),
         judge_figures=judges,
         judges_note=words.JUDGES_MEANING,
         judge_columns=words.judge_columns(card),
@@ -68,9 +69,9 @@ def _judges(card: ReportCard, directory: Path) -> Iterator[tuple[str, str]]:
     ceiling = card.people.ceiling
     lines = {} if ceiling is None else {"one person left out, against the others": ceiling.value}
     if card.panel.accuracy is not None and len(card.judges) > 1:
-        lines["the vote of all judges"] = card.panel.accuracy.value
+        lines["majority vote of all judges"] = card.panel.accuracy.value
     figure = plots.draw_dots(
-        dots, title="How right judges are", x_label="share of tasks, or kappa", lines=lines
+        dots, title="Accuracy of the judges", x_label="share of tasks, or kappa", lines=lines
     )
     caption = "Against the majority of people, with 95% intervals; the best first."
     if len(measured) > MOST_DOTS:

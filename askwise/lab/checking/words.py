@@ -23,7 +23,8 @@ SHARES = ("judges alone", "95% interval", "people alone", "95% interval", "PPI++
 NEEDS = ("none wrong", "as wrong as measured")
 
 JUDGES_MEANING = (
-    "Accuracy: the share of tasks on which a judge says what most people say. Wins: the share of "
+    "Accuracy: the share of tasks on which a judge says what most people say; where people are "
+    "tied, each of k labels counts 1/k. Wins: the share of "
     "people whom the judge may replace, by the alternative annotator test; one half passes. "
     "Advantage: how often the judge agrees with the others at least as much as a person "
     "does, on average over people. Panel gain: what the vote of all judges gains in accuracy by "
@@ -48,16 +49,36 @@ def headline(card: ReportCard) -> str:
     if card.panel.effective is None:
         return said
     worth = f"{card.panel.effective.value:.1f}"
-    return f"{said}; {count(card.panel.counted, 'judge')} are worth {worth} that err independently"
+    return f"{said}; {card.panel.counted} judges carry the information of {worth} independent ones"
+
+
+def people_sentence(card: ReportCard) -> str:
+    """How far people agree among themselves, which limits what can be seen of a judge."""
+    people = card.people
+    if people.ceiling is None:
+        return (
+            "No task has answers from two people, so how far people agree is unknown. Where a "
+            "person is wrong, a judge who is right counts as wrong."
+        )
+    said = (
+        f"One person agrees with the majority of the others on {100 * people.ceiling.value:.1f}% "
+        "of the tasks. Where people are wrong, a judge who is right counts as wrong."
+    )
+    if not people.tied:
+        return said
+    return (
+        f"{said} People are tied on {people.tied} of {count(people.tasks, 'task')}, so the highest "
+        f"accuracy that a judge can reach here is {100 * people.attainable:.1f}%."
+    )
 
 
 def facts(card: ReportCard, source: str, people: str) -> Iterator[tuple[str, str]]:
     """What was read, in names and values."""
-    yield "verdicts", f"{card.verdicts} of {source}, {count(card.failures, 'failure')}"
+    yield "verdicts", f"{card.verdicts} in {source}, {count(card.failures, 'failure')}"
     yield "judges", str(len(card.judges))
     yield "tasks", f"{card.tasks}, {card.people.tasks} of them answered by people"
     known = card.people
-    yield "people", f"{known.people} of {people}, {count(known.answers, 'answer')}"
+    yield "people", f"{known.people} in {people}, {count(known.answers, 'answer')}"
     yield "labels", shortened(card.labels)
     if known.ceiling is not None:
         yield "one person and the others", f"agree on {with_ends(known.ceiling)} of the tasks"
@@ -117,14 +138,14 @@ def panel_sentences(card: ReportCard) -> Iterator[str]:
     if panel.accuracy is not None and len(card.judges) > 1:
         tied = f", {count(panel.ties, 'tie')} counted by share" if panel.ties else ""
         yield (
-            f"The vote of all {len(card.judges)} judges is right on {with_ends(panel.accuracy)} of "
-            f"{count(panel.tasks, 'task')}{tied}."
+            f"The majority vote of the {len(card.judges)} judges, each counting the same, is right "
+            f"on {with_ends(panel.accuracy)} of {count(panel.tasks, 'task')}{tied}."
         )
     if panel.correlation is not None and panel.effective is not None:
         yield (
-            f"Errors of two judges correlate by {with_ends(panel.correlation)} on average: "
-            f"{panel.counted} judges are worth {with_ends(panel.effective, places=2)} that err "
-            "independently."
+            f"The errors of two judges correlate by {with_ends(panel.correlation)} on average: "
+            f"{panel.counted} judges carry the information of "
+            f"{with_ends(panel.effective, places=2)} independent ones."
         )
     if panel.within_families is not None and panel.between_families is not None:
         yield (
@@ -149,15 +170,19 @@ def cascade_sentences(found: Cascade) -> Iterator[str]:
             f"{found.judges[0]}, then {', '.join(found.judges[1:])}, one after another until the "
             f"votes so far make a label {100 * found.until:g}% sure"
         )
-    yield f"The cheapest way to err no more than all judges together: ask {how}."
-    less = " beside" if found.saved is None else f", {100 * found.saved:.0f}% less than"
+    yield (
+        f"Cheapest choice: ask {how}. On these {count(found.tasks, 'task')} it costs "
+        f"{found.chosen_cost:.4g} per task, asking all judges {found.all_cost:.4g}; it is wrong on "
+        f"{with_ends(found.chosen_error)}, no more often than all judges together."
+    )
     change = found.change
     yield (
-        "Such a way, found on one half of the tasks and measured on the other, costs "
-        f"{found.cost:.4g} per task{less} the {found.all_cost:.4g} of asking all. It is wrong on "
-        f"{with_ends(found.error)} of them, all judges together on {with_ends(found.all_error)}: a "
-        f"difference of {change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}]. A vote counts "
-        "by how often its judge is right."
+        "That error is optimistic, as the choice was made on the same tasks. Making it on one half "
+        "of the tasks and measuring it on the other (ten times; other halves may favour other "
+        f"judges) costs {found.cost:.4g} per task on average{_saving(found.saved)}. It is then "
+        f"wrong on {with_ends(found.error)}, all judges together on {with_ends(found.all_error)}: "
+        f"a difference of {change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}], "
+        f"{_difference(change)}. These votes are weighted by how often each judge is right."
     )
 
 
@@ -177,7 +202,7 @@ def share_lines(card: ReportCard) -> Iterator[NamedCells]:
 def need_lines(card: ReportCard) -> Iterator[NamedCells]:
     """How many tasks people would have to audit."""
     for each in card.needs:
-        expected = "no number does" if each.expected is None else str(each.expected)
+        expected = "no number suffices" if each.expected is None else str(each.expected)
         yield f"at most {100 * each.alpha:g}% wrong", (str(each.clean), expected)
 
 
@@ -212,6 +237,21 @@ def with_ends(found: Interval, places: int = 3) -> str:
     '0.50 [0.25, 0.75]'
     """
     return f"{found.value:.{places}f} [{found.low:.{places}f}, {found.high:.{places}f}]"
+
+
+def _saving(saved: float | None) -> str:
+    if saved is None or abs(saved) < 0.005:
+        return ""
+    return f", {100 * abs(saved):.0f}% {'less' if saved > 0 else 'more'} than asking all"
+
+
+def _difference(change: Interval) -> str:
+    """What an interval of a difference of errors says."""
+    if change.low > 0:
+        return "so expect somewhat more errors than from all judges"
+    if change.high < 0:
+        return "so expect fewer errors than from all judges"
+    return "which may be chance"
 
 
 def _wins(test: AlternativeTest | None) -> str:

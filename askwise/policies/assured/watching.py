@@ -25,6 +25,7 @@ from askwise.policies.assured import common as a
 from askwise.policies.assured.common import Params, State, bound, is_under_way
 from askwise.policies.assured.sets import Target
 from askwise.policies.assured.sets.codes import FORGIVEN
+from askwise.policies.assured.sets.kernels import with_alpha
 from askwise.policies.assured.sets.probability import majority_error
 
 RATIOS = 12
@@ -86,18 +87,7 @@ def said_error(state: State, params: Params, members: Array) -> float:
 @step
 def lowered(target: Target, slack: float) -> Target:
     """A target that leaves room for ``slack``, as far as there is any."""
-    alpha = max(target.alpha - slack, min(target.alpha, NEXT_TO_NONE))
-    demand = math.log(1.0 / alpha) / target.epsilon
-    return Target(
-        target.code,
-        alpha,
-        target.epsilon,
-        target.ties,
-        target.solver,
-        demand,
-        target.work,
-        target.folded,
-    )
+    return with_alpha(target, max(target.alpha - slack, min(target.alpha, NEXT_TO_NONE)))
 
 
 @step

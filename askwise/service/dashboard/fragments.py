@@ -2,12 +2,14 @@
 
 import time
 from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
 
 from askwise.campaign import Campaign, views
+from askwise.campaign.views.results import single_answers
 from askwise.core.money import from_micro, to_micro
 from askwise.figures import live
 from askwise.figures.price_chart import price_chart
@@ -173,7 +175,8 @@ def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> li
     ]
     if status.tasks and facts.options:
         labels = sorted(facts.results.labels.items(), key=lambda each: -each[1])
-        values = {"results": facts.results, "agreement": facts.agreement}
+        values: dict[str, Any] = {"results": facts.results, "agreement": facts.agreement}
+        values |= {"single": single_answers(facts.answers), "lacking": lacking(status, facts)}
         made.insert(
             0, _part(visit, seen, "results", "Results", **values, labels=labels[:MOST_LABELS],
                      more=labels[MOST_LABELS:])
@@ -185,6 +188,23 @@ def overview(visit: Visit, campaign: Campaign, seen: Seen, wanted: Wanted) -> li
         workers_part,
         _part(visit, seen, "decisions", "Decisions", asked=recent, cut=None),
     ]
+
+
+def lacking(status: views.Status, facts: Facts) -> Decimal | None:
+    """What one answer to each task without a label takes beyond the budget, at the mean cost.
+
+    None where every task has a label or something other than money has ended the campaign.
+    """
+    unlabelled = facts.results.unlabelled
+    if status.why != "budget" or status.left is None or not unlabelled or not status.answers:
+        return None
+    paid = sum((each.paid for each in facts.workers), Decimal(0))
+    short = paid * unlabelled / status.answers - status.left
+    if short <= 0:
+        return None
+    # Up, so that it is enough; prices may be far below a cent.
+    step = Decimal("0.01") if short > Decimal("0.01") else Decimal("0.000001")
+    return from_micro(to_micro(short.quantize(step, ROUND_UP), "short"))
 
 
 def _pending(visit: Visit, seen: Seen, id: str) -> Markup:

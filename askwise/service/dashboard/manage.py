@@ -35,8 +35,13 @@ async def invite(visit: Requesting, name: Name) -> Response:
 
     def work(form: Form) -> tuple[str, str]:
         lasts, price = form.seconds("days"), form.fields.get("price", "").strip()
+        worker = form.text("worker")
+        if not price and not _is_known(visit.service.campaigns.get(name), worker):
+            raise refuse_form(
+                f"price is empty: give a price for the new worker {worker!r}", field="price"
+            )
         body = requests.InviteBody(
-            worker=form.text("worker"),
+            worker=worker,
             price=price or None,
             limit=form.whole("limit"),
             lasts=lasts,
@@ -47,6 +52,12 @@ async def invite(visit: Requesting, name: Name) -> Response:
         return body.worker, link
 
     return await do(visit, work, partial(show_manage, visit, name))
+
+
+def _is_known(campaign: Campaign, worker: str) -> bool:
+    """Whether a worker has ever joined a campaign."""
+    with campaign.reading() as state:
+        return state.ledger.has_worker(worker)
 
 
 @router.post("/dashboard/{name}/tokens/{id}/revoke")

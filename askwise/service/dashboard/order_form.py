@@ -59,6 +59,18 @@ class OrderedForm:
     fields: dict[str, Any]
     ceiling: OrderCeiling
 
+    @property
+    def end(self) -> str:
+        """When the campaign ends and what is not spent, in a sentence."""
+        ceiling, order = self.ceiling, self.order
+        if order.target_error is not None or "stopping" in self.fields:
+            return "Items that become sure sooner get fewer answers, and the rest is not spent."
+        if self.fields["policy"] != "auto":
+            return "The policy chosen under Advanced decides when the campaign ends."
+        if ceiling.budget is not None and ceiling.budget < ceiling.everybody:
+            return "The campaign ends when the budget is spent. To end sooner, set a target above."
+        return "The campaign ends when everybody has answered every item."
+
 
 def first_typed(seen: TablePreview) -> dict[str, str]:
     """What the form holds at first: what the table itself suggests."""

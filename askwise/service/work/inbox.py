@@ -54,7 +54,7 @@ class Inbox:
     range: tuple[float, float]
     standing: OwnStanding
     pay_an_hour: Decimal | None = None
-    """What they earn in an hour, by their latest answers; None before five."""
+    """What they earn in an hour, by their latest answers; None after little work."""
     swapped: bool = False
     """Whether they see the sides of their question's pair in the other order."""
     source: str = ""
@@ -115,9 +115,9 @@ def inbox(campaign: Campaign, worker: str, now: float) -> Inbox:
             swapped=question is not None and is_swapped(state, question.task, worker),
             source=ledger.workers[place].source or "",
         )
-        about, paid = ledger.workers[place], mean_money(earned - bonus, int(row[c.ANSWERED]))
+        about, paid = ledger.workers[place], mean_money(earned - bonus, found.answers)
     seconds = campaign.paces(found.position).seconds(worker)
-    return replace(found, pay_an_hour=pay_an_hour(about, paid, seconds))
+    return replace(found, pay_an_hour=pay_an_hour(about, paid, seconds, found.answers))
 
 
 def askable(campaign: Campaign, worker: str, now: float) -> Worker | None:

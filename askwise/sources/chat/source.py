@@ -16,6 +16,7 @@ from askwise.core import plugins
 from askwise.core.checks import flag, one_of, real, whole
 from askwise.core.errors import AskwiseError, InvalidParameter, InvalidProblem
 from askwise.core.money import to_micro
+from askwise.core.registry import example
 from askwise.sources.base import OPERATIONAL, Outage, Question, Response, Source, sources
 from askwise.sources.cache import ReplyCache
 from askwise.sources.chat.calls import PATIENCE, Called, ModelCalls
@@ -111,9 +112,13 @@ class Chat(Source):
     174
     """
 
-    model: str
-    base_url: str
-    price: Any
+    model: str = field(metadata=example("its name at the endpoint"))
+    base_url: str = field(metadata=example('base_url = "http://127.0.0.1:8080/v1"'))
+    price: Any = field(
+        metadata=example(
+            'price = {input = "0.15", output = "0.60", per = 1000000}, or 0 if it costs nothing'
+        )
+    )
     key_env: str = field(default="", metadata=OPERATIONAL)
     max_tokens: int | None = None
     temperature: float | None = None

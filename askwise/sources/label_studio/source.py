@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from askwise.core.checks import whole
 from askwise.core.errors import AskwiseError, Conflict, InvalidParameter, InvalidProblem
 from askwise.core.fields import check_id
+from askwise.core.registry import example
 from askwise.data.tables import read_text, read_toml
 from askwise.sources.base import OPERATIONAL, FixedPrice, Question, Response, sources
 
@@ -133,7 +134,7 @@ class LabelStudio(FixedPrice):
 
     called: ClassVar[bool] = False
 
-    url: str = field(metadata=OPERATIONAL)
+    url: str = field(metadata=OPERATIONAL | example('url = "http://127.0.0.1:8080"'))
     project: int | None = field(default=None, kw_only=True, metadata=OPERATIONAL)
     token_env: str = field(default=TOKEN_ENV, kw_only=True, metadata=OPERATIONAL)
     token_file: str | None = field(default=None, kw_only=True, metadata=OPERATIONAL)
@@ -159,6 +160,9 @@ class LabelStudio(FixedPrice):
                     "leave one of the two out",
                     field="project",
                 )
+        for name, value in (("token_env", self.token_env), ("token_file", self.token_file)):
+            if not isinstance(value, str) and not (value is None and name == "token_file"):
+                raise InvalidParameter(f"{name} is {value!r}: give text", field=name)
         for name in ("only_workers", "one_project_per_worker", "show_verdicts"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidParameter(

@@ -306,8 +306,8 @@ SENTENCES = [
     ),
     (
         labels(policy=auto(target=0.1), stopping="fixed"),
-        "hem: labels from several workers of unknown skill; ends when every task is as sure as an "
-        "error of 0.1 asks for, or by the stopping rule 'fixed', or when the budget is spent",
+        "hem: labels from several workers of unknown skill; ends when the estimated error of every "
+        "label is at most 0.1, or by the stopping rule 'fixed', or when the budget is spent",
     ),
     (
         labels(workers=CROWDS, budget=None),

@@ -28,7 +28,7 @@ def answer(campaign: Campaign, clock: Clock, *seconds: float) -> None:
         campaign.tell(asked.id, "yes")
 
 
-def test_the_pace_is_the_median_and_nothing_is_said_before_five_answers() -> None:
+def test_the_pace_is_the_median_of_five_answers_or_more_and_pay_needs_three_minutes() -> None:
     clock = Clock()
     campaign = made(clock)
     answer(campaign, clock, 10, 30, 20, 10_000)
@@ -36,8 +36,13 @@ def test_the_pace_is_the_median_and_nothing_is_said_before_five_answers() -> Non
     assert (ann.seconds_an_answer, ann.pay_an_hour) == (None, None)
     answer(campaign, clock, 18)
     (ann,) = campaign.workers()
-    # Of 10, 18, 20, 30 and a long break the middle one; 180 answers an hour at 0.10.
-    assert (ann.seconds_an_answer, ann.pay_an_hour) == (20.0, Decimal("18.00"))
+    # Of 10, 18, 20, 30 and a long break the middle one: five of them are 100 seconds of work.
+    assert (ann.seconds_an_answer, ann.pay_an_hour) == (20.0, None)
+    answer(campaign, clock, 20, 20, 20)
+    assert campaign.workers()[0].pay_an_hour is None
+    answer(campaign, clock, 20)
+    # Nine are 180 seconds; 180 answers an hour at 0.10.
+    assert campaign.workers()[0].pay_an_hour == Decimal("18.00")
 
 
 def test_who_holds_several_questions_works_on_one_at_a_time() -> None:

@@ -22,7 +22,7 @@ def test_the_overview_adds_up(site: Site) -> None:
     campaign.ask()
     said = words_of(site.page("/dashboard/cats"))
     assert "Spent 0.40 of 10.00 spent 4% · reserved 0.10 · left 9.50" in said
-    assert "Answers 4 1 out · 5 decisions" in said
+    assert "Answers 4 1 open question · 5 decisions" in said
     assert "Tasks settled 0 of 3 3 not settled · 2 workers" in said
 
 
@@ -158,7 +158,9 @@ def test_somebody_unknown_is_invited_only_with_a_price(site: Site) -> None:
     site.create()
     form = form_of(site.page("/dashboard/cats/manage"), "/invite")
     reply = site.send(form, worker="carol")
-    assert reply.status_code == 404
+    assert reply.status_code == 422
+    assert "price is empty: give a price for the new worker &#39;carol&#39;" in reply.text
+    assert re.search(r'<input id="price" [^>]*aria-invalid="true"', reply.text)
     assert 'value="carol"' in reply.text
     assert site.service.identities.tokens("cats") == []
 
@@ -214,7 +216,7 @@ def test_a_campaign_that_is_sure_by_agreement_alone_says_so_and_how_to_do_better
         tasks = [f"t{at}" for at in range(60)]
         campaign = site.create(tasks=tasks, policy="wanting", workers=[Worker("ann", "0.10")])
         said = words_of(site.page("/dashboard/cats"))
-        assert "Confidences rest on agreement alone, which is not a probability." in said
+        assert "Too few truths are known for confidences to be probabilities." in said
         assert "Reveal the truth of 50 tasks drawn at random" in said
         work(campaign, *["yes"] * 60)
         page = site.page("/dashboard/cats")
@@ -222,7 +224,7 @@ def test_a_campaign_that_is_sure_by_agreement_alone_says_so_and_how_to_do_better
         assert "Done wanting · sure enough by agreement alone" in said
         assert "Sure enough by agreement alone. No truths were told" in said
         (need,) = campaign.status().needs_gold
-        notice = page.split("agreement becomes a probability: ")[1].split("</p>")[0]
+        notice = page.split("confidences become probabilities: ")[1].split("</p>")[0]
         assert re.findall(r"task\?id=(\w+)", notice) == list(need.tasks)
         assert "the next are named here as you go on" in notice
 

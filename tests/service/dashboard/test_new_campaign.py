@@ -228,6 +228,7 @@ def test_an_error_is_shown_beside_its_field_and_nothing_typed_is_lost(
     assert reply.status_code == 422
     wrong = re.search(r'<p class="wrong" id="(\w+)-error" role="alert">(.*?)</p>', reply.text)
     assert wrong is not None, words_of(reply.text)
+    assert re.search(r"Nothing was created\. Check [a-zA-Z ]+ below\.", words_of(reply.text))
     assert (wrong[1], said in wrong[2]) == (place, True), wrong[2]
     kept = filled(reply.text).fields
     for name, value in {**FILLED, **typed}.items():
@@ -241,7 +242,11 @@ def test_the_cost_is_said_before_anything_is_created(site: Site, form: Form) -> 
     # Two people at 0.05 about three items are 0.30; the budget of 0.20 pays for four answers.
     said = words_of(reply.text)
     assert "0.20 USD at most" in said
-    assert "up to 4 answers, 1.3 for each of 3 items" in said
+    assert "up to 4 answers: 1.3 answers per item on average." in said
+    assert "ends when the budget is spent." in said
+    assert "get fewer answers" in words_of(site.send(form, do="cost", target="5").text)
+    unbound = words_of(site.send(form, do="cost", budget="1").text)
+    assert "ends when everybody has answered every item." in unbound
     assert "0.30 USD at most" in words_of(site.send(form, do="cost", budget="").text)
     assert "once there are options" in words_of(site.send(form, do="cost", options="").text)
     whole = words_of(site.send(form, do="preview").text)

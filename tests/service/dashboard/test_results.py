@@ -52,6 +52,42 @@ def test_results_come_first_and_agreement_is_not_called_accuracy(site: Site) -> 
     assert f"alpha {agreement.alpha.value:.2f}" in words
 
 
+def test_a_budget_that_is_used_up_says_what_the_other_labels_take(site: Site) -> None:
+    content = {"question": "A cat?", "options": ["yes", "no"], "currency": "EUR"}
+    campaign = site.create(
+        workers=[Worker("ann", "0.20")], tasks=TASKS[:5], content=content, options=None,
+        budget="0.50", policy="random-pairs",
+    )  # fmt: skip
+    first = campaign.ask()
+    assert isinstance(first, Batch)
+    assert 'id="pause"' in site.page("/dashboard/cats")
+    campaign.tell(first[0].id, "yes")
+    work(campaign)
+    page = site.page("/dashboard/cats?done=topped-up")
+    words = words_of(page)
+    # Three tasks at 0.20 each, less the 0.10 that is left.
+    assert "The budget is used up, and 3 tasks have no label." in words
+    assert "about 0.50 EUR more, at the mean cost of an answer so far. Top up the budget" in words
+    assert "Spent 0.40 of 0.50 EUR" in words
+    assert 'id="pause"' not in page
+    assert 'id="stop"' not in page
+    assert "2 from one answer each" in words
+    assert "by agreement only" not in words.lower()
+    assert "one answer" in words_of(site.page("/dashboard/cats/tasks"))
+    campaign.top_up("0.50")
+    work(campaign)
+    assert "have no label" not in words_of(site.page("/dashboard/cats?done=topped-up"))
+
+
+def test_what_labels_take_is_rounded_up_also_below_a_cent(site: Site) -> None:
+    campaign = site.create(
+        workers=[Worker("ann", "0.0015")], tasks=TASKS[:3], budget="0.002", policy="random-pairs"
+    )
+    work(campaign)
+    # Two tasks at 0.0015 each, less the 0.0005 that is left.
+    assert "would take about 0.0025 more" in words_of(site.page("/dashboard/cats"))
+
+
 def test_truths_drawn_at_random_are_told_from_those_that_were_chosen(site: Site) -> None:
     campaign = made(site)
     with campaign.reading() as state:

@@ -177,10 +177,10 @@ def test_a_warning_is_on_the_page_and_a_pause_by_the_requester_is_told(bench: Be
     assert "The requester has paused your work for now." in ann.page
 
 
-def test_what_an_hour_pays_is_shown_from_five_answers_on(bench: Bench, clock: Clock) -> None:
+def test_what_an_hour_pays_is_shown_after_three_minutes_of_work(bench: Bench, clock: Clock) -> None:
     bench.campaign(tasks=TASKS)
     ann = begin(bench)
-    for _ in range(5):
+    for _ in range(9):
         assert 'id="hourly"' not in ann.page
         clock.ahead += 20
         ann.send("answer", value="yes")

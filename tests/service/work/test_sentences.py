@@ -148,6 +148,8 @@ def test_an_end_is_told_by_why(bench: Bench, monkeypatch: pytest.MonkeyPatch, wh
     assert (ann.status, ann.heading()) == (200, "Thank you")
     assert end_of(why) in ann.page
     assert ("money" in ann.page) == (why == "budget")
+    # Nothing is promised: there may be no more of them.
+    assert "If there are more questions later" in ann.page
 
 
 def test_a_conflict_that_is_not_of_the_question_is_not_passed_over(

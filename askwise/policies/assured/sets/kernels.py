@@ -1,8 +1,10 @@
 """Cheapest sets inside policies: kernels over plain numbers, nothing checked."""
 
+import math
+
 import numpy as np
 
-from askwise.core.compiling import heavy_kernel, kernel
+from askwise.core.compiling import heavy_kernel, kernel, step
 from askwise.kernels.knapsack.ga import cover_greedy_among
 from askwise.kernels.knapsack.inputs import Array
 from askwise.kernels.knapsack.ordering import ascending, marked
@@ -24,6 +26,22 @@ from askwise.policies.assured.sets.search import FIRST, NONE
 
 FEASIBLE = 1
 INFEASIBLE = 0
+
+
+@step
+def with_alpha(target: Target, alpha: float) -> Target:
+    """A target with another threshold."""
+    demand = math.log(1.0 / alpha) / target.epsilon
+    return Target(
+        target.code,
+        alpha,
+        target.epsilon,
+        target.ties,
+        target.solver,
+        demand,
+        target.work,
+        target.folded,
+    )
 
 
 @heavy_kernel

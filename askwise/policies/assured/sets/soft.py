@@ -14,7 +14,7 @@ from askwise.policies.assured.sets.checking import ensure_error_function
 from askwise.policies.assured.sets.codes import FORGIVEN, OTHER
 from askwise.policies.assured.sets.enumeration import MOST_WORKERS, refuse_many, sets_by_cost
 from askwise.policies.assured.sets.inputs import Workers, workers_of
-from askwise.policies.assured.sets.kernels import INFEASIBLE, cheapest_into, error_of
+from askwise.policies.assured.sets.kernels import INFEASIBLE, cheapest_into, error_of, with_alpha
 from askwise.policies.assured.sets.solve import lowest_error, solve_target
 
 COIN = 0.5
@@ -136,18 +136,7 @@ def softest_into(
         if error <= alpha:
             # The last set found meets this target too, so it is the cheapest here as well.
             continue
-        demand = math.log(1.0 / alpha) / target.epsilon
-        goal = Target(
-            target.code,
-            alpha,
-            target.epsilon,
-            target.ties,
-            target.solver,
-            demand,
-            target.work,
-            target.folded,
-        )
-        status = cheapest_into(goal, costs, qualities, allowed, trial)
+        status = cheapest_into(with_alpha(target, alpha), costs, qualities, allowed, trial)
         if status == c.TOO_LARGE:
             return float(c.TOO_LARGE)
         if status == INFEASIBLE:
