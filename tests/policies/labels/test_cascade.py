@@ -162,7 +162,8 @@ def test_the_next_stage_is_asked_while_one_is_not_sure_enough() -> None:
     assert ("small", "large") in whos
 
 
-def test_a_task_whose_judge_declines_goes_to_the_trusted() -> None:
+@pytest.mark.parametrize("refuse", [Campaign.decline, lambda x, id: x.fail(id, "orders")])
+def test_a_task_whose_judge_declines_or_fails_goes_to_the_trusted(refuse: Any) -> None:
     campaign = cascade()
     for task in campaign.status().needs_gold[0].tasks:
         campaign.truth(task, "yes")
@@ -171,7 +172,7 @@ def test_a_task_whose_judge_declines_goes_to_the_trusted() -> None:
         campaign.tell(each.id, "yes")
     (each,) = campaign.ask()
     assert each.worker == "small"
-    campaign.decline(each.id)
+    refuse(campaign, each.id)
     asked, end = run(campaign, always_right)
     assert end == Done("target")
     assert asked_by_task(asked)[each.task or ""] == ["vet"]

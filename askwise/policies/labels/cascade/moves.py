@@ -83,7 +83,8 @@ def recount(ledger: Ledger, state: State, task: int, draw: Draw) -> None:
         return
     put, who = s.put_to(book, task), s.members(ledger, state.stage, task, at).tolist()
     unasked = [each for each in who if each not in put]
-    if any(put.get(each) == c.DECLINED for each in who) or state.lost[unasked].any():
+    refused = any(put.get(each) in (c.DECLINED, c.FAILED) for each in who)
+    if refused or state.lost[unasked].any():
         to_trusted(ledger, state, task)
     elif all(put.get(each) == c.SETTLED for each in who):
         state.complete[task], state.unasked[task] = at, 0
