@@ -16,6 +16,9 @@ from askwise.policies.assured.sets.probability import Goal
 
 # Needs are computed for a threshold that is larger by this share: rounding must not raise them.
 EASED = 1e-9
+# And sums that are needed are smaller by this share: where all gains are equal, only rounding
+# tells their sum from what is needed.
+_SUMS_EASED = 1e-12
 # More evidence than this is as good as certainty (and a worker who is sure has it).
 _MOST_EVIDENCE = 700.0
 
@@ -130,12 +133,11 @@ def _least_sum(rest: Rest, limit: float) -> float:
             better, error_better = good, error
         else:
             worse, error_worse = good, error
-    if worse < 0:
-        return left * rest.low
-    part = 1.0
-    if error_worse > error_better:
+    part = 0.0 if worse < 0 else 1.0
+    if worse >= 0 and error_worse > error_better:
         part = max(0.0, min(1.0, (error_worse - limit) / (error_worse - error_better)))
-    return worse * rest.high + (left - worse) * rest.low + part * (rest.high - rest.low)
+    least = left * rest.low + (max(0, worse) + part) * (rest.high - rest.low)
+    return least * (1.0 - _SUMS_EASED)
 
 
 @heavy_kernel

@@ -217,6 +217,14 @@ def test_the_least_error_is_returned_if_nothing_is_feasible() -> None:
     assert cheapest_set([1, 1], [0.3, 0.4], 0.1, "majority(ties=random)") == ([], 0.5, False)
 
 
+@pytest.mark.parametrize("solver", ["exact", "auto", "greedy", "classes"])
+@pytest.mark.parametrize("rule", ["majority", "majority(ties=random)"])
+def test_where_all_are_alike_and_too_few_everybody_is_asked(rule: str, solver: str) -> None:
+    # Added up one by one, or times seven: the last bit differs.
+    found = solve_cheapest([0] * 6 + [1], [0.55] * 7, 0.02, rule, solver)
+    assert (found.indices, found.feasible) == (tuple(range(7)), False)
+
+
 def typical(n: int, low: float, high: float, seed: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     return rng.integers(10**6, 2 * 10**7, n), rng.uniform(low, high, n)
