@@ -37,7 +37,7 @@ WHY_DONE: dict[str, str] = {
     "agreement": "sure enough by agreement alone",
     "certified": "the labels are certified as far as audits could show",
     "hopeless": "no audits that are left could certify any label",
-    "worthless": "nobody's answers are believed to be worth anything",
+    "worthless": "no further answer is believed to be worth its price",
     "stopped": "it was stopped",
 }
 """Why nothing more is asked, in words, by the word of ``Done``."""
@@ -155,7 +155,7 @@ class Done(_Choice):
         ``agreement``: the same by agreement alone, which is not a probability, because no truths
         were told; ``certified``: labels were, as far as audits could show; ``hopeless``: no audits
         that are left could certify any; ``worthless``: nobody who could be asked is believed to be
-        worth more than the utility's zero; ``stopped``: for good.
+        worth more than the utility's zero, or than what a miss costs; ``stopped``: for good.
     """
 
     why: DoneWhy

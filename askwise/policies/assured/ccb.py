@@ -111,7 +111,8 @@ class CcbNs(SoftCcb):
         Price of each unit of error beyond alpha, in money. The policy then minimizes cost + miss *
         max(0, error - alpha) instead of ruling misses out: it asks the set planned with the upper
         bounds as it is, from the first task on, until the bounds put its error within xi or 0.01,
-        whichever is more. Where asking nobody is cheapest, nobody is asked.
+        whichever is more. Where asking nobody is cheapest, nobody is asked, and it ends with
+        ``Done("worthless")``.
 
     Assumes workers who err independently and equally often on every task, and that all workers
     together reach the target. Tasks may have more than two options: ``majority`` and the bounds of

@@ -129,8 +129,8 @@ def find_task(book: Book, begun: Array, start: int, allowed: Array) -> int:
 
 
 @heavy_kernel
-def end(book: Book, state: State) -> int:
-    """Say why there is no task to begin."""
+def end(book: Book, state: State, worthless: bool) -> int:
+    """Say why no task is begun: ``worthless`` if there is one, and asking nobody is cheapest."""
     totals, workers = book.totals, book.workers
     if totals[c.OPEN] == 0:
         return c.DONE_TASKS
@@ -142,6 +142,8 @@ def end(book: Book, state: State) -> int:
         left = left or (book.tasks[task, c.CLOSED] == 0 and state.tasks[task, a.NOTE] == 0)
     if not left:
         return c.DONE_TARGET
+    if worthless:
+        return c.DONE_WORTHLESS
     joined = False
     limited = False
     for worker in range(totals[c.WORKERS]):
@@ -344,6 +346,7 @@ def choose(
             if waiting == c.WAIT_TRUTH and params.audits > 0.0:
                 out.head[2] = state.tally[a.FIRST_DUE] + 1
             return waiting
+        worthless = task >= 0 and params.miss >= 0.0
         while task >= 0:
             for_all = book.tasks[task, c.NAMED] < 0
             note = begin_at_once(workers, state, params, allowed, chosen)
@@ -356,7 +359,7 @@ def choose(
                 break
             task = find_task(book, state.tasks, task + 1, allowed)
         if note == NOBODY:
-            return end(book, state)
+            return end(book, state, worthless)
         if note < 0:
             return note
         chancy = params.rule == a.GREEDY

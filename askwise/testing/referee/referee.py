@@ -331,6 +331,7 @@ class Referee(RefereeBooks):
                 "target": bool(self.problem.options),
                 "agreement": bool(self.problem.options),
                 "budget": bool(able),
+                "worthless": bool(able),
                 "limits": any(self.is_at_limit(one) for one in self.joined),
                 "tasks": not self.open_tasks
                 or any(self.tasks_for(one) == 0 for one in self.joined)

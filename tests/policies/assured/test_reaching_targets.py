@@ -128,7 +128,7 @@ def test_where_a_record_refutes_the_floor_only_the_record_counts():
 
 def test_with_a_price_for_misses_nobody_is_asked_where_nobody_is_worth_it():
     campaign = campaign_of({"name": "ccb-ns", "miss": 1.0}, prices=[2, 2, 3, 3])
-    assert campaign.ask() == Done("tasks")
+    assert campaign.ask() == Done("worthless")
 
 
 def test_with_a_price_for_misses_the_optimistic_set_is_asked_as_it_is():

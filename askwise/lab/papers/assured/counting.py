@@ -182,7 +182,7 @@ def count_campaign(
     while True:
         task = tally[a.FRESH]
         if task >= totals[c.TASKS]:
-            return end(book, state)
+            return end(book, state, False)
         if pause(tally, params) != c.PROPOSED:
             # All answers are there: it is the truth of the task before that is waited for.
             before = task - 1
@@ -216,7 +216,7 @@ def count_campaign(
                     bound(state, params, lower, upper)
                 note = pick(costs, lower, upper, state, now, True, everybody, chosen)
             if note == NOBODY:
-                return end(book, state)
+                return end(book, state, params.miss >= 0.0)
             if note < 0:
                 return note
             draw = Draw(choosing[0], choosing[1], totals[c.DECISIONS])
