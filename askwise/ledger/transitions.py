@@ -143,7 +143,8 @@ def settle(book: Book, at: int, value: float) -> None:
     totals, workers, tasks, assignments = book.totals, book.workers, book.tasks, book.assignments
     worker, task, cost = assignments[at, c.WORKER], assignments[at, c.TASK], assignments[at, c.COST]
     cells, cell = book.cells, assignments[at, c.CELL]
-    if assignments[at, c.STATUS] == c.OUT:
+    late = assignments[at, c.STATUS] != c.OUT
+    if not late:
         totals[c.HELD] -= cost
         totals[c.PENDING] -= 1
         if totals[c.OPTIONS] > 0:
@@ -169,6 +170,9 @@ def settle(book: Book, at: int, value: float) -> None:
         cells[cell, c.CELL_ANSWERS] += 1
         cells[cell, c.VOTES + int(value)] += 1
         tasks[task, c.VOICE] = cell
+    if late:
+        trim_plan(book)
+        trim_to_limit(book, worker)
 
 
 @step

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from askwise import Campaign, Task, Worker
@@ -211,6 +211,8 @@ SCRIPTS = st.lists(st.integers(0, 3000), max_size=30)
 
 
 @given(script=SCRIPTS, repeat=st.booleans())
+# A late answer takes the last task that the plan had in mind for somebody.
+@example(script=[346, 424, 1954, 123, 1148, 746], repeat=False)
 def test_counts_are_those_of_the_log_with_a_policy_that_plans_for_any_task(
     script: list[int], repeat: bool
 ) -> None:
