@@ -94,6 +94,11 @@ def campaigns(draw: st.DrawFn) -> tuple[Any, Problem, AssuredWorld]:
     return policy, pool.problem(tasks, budget=budget), world
 
 
+@pytest.mark.parametrize("label", LABELS)
+def test_every_label_names_a_policy(label: str) -> None:
+    assert contender(label, Terms(0.1, 0.05, 0.05)).name == label.partition("(")[0]
+
+
 @given(campaigns(), st.integers(0, 9))
 def test_counts_are_those_of_a_campaign_of_which_every_answer_is_kept(
     campaign: tuple[Any, Problem, AssuredWorld], seed: int

@@ -24,6 +24,7 @@ from askwise.lab.simulate import Outcome
 from askwise.lab.worlds.assured import AssuredWorld, WorkerPool
 from askwise.ledger import columns as c
 from askwise.policies import Policy, policies
+from askwise.policies.assured.benchmarks import MultiplePullUcb
 from askwise.policies.assured.common import EXPLORED
 from askwise.policies.assured.sets import cheapest_set, error_probability
 
@@ -71,8 +72,9 @@ def contender(label: str, terms: Terms) -> Policy:
     """
     read = from_label(label)
     spec: dict[str, Any] = {"name": read} if isinstance(read, str) else dict(read)
-    if "error" in spec and spec["error"] != LINEAR:
-        # GA is for the linear form; the other functions have solvers of their own.
+    if spec.get("error", LINEAR) != LINEAR or spec["name"] == MultiplePullUcb.name:
+        # GA is for the linear form. The other functions have solvers of their own, and who takes
+        # workers by their upper bounds has none.
         spec.setdefault("solver", "auto")
     for key, value in spec.items():
         if key != "name" and isinstance(value, str) and "/" in value:
