@@ -2,11 +2,11 @@
 
 from fractions import Fraction
 from itertools import combinations, permutations
-from math import comb
+from math import comb, isclose
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from askwise.auditing.limits import WORTH_USING, _chances, _with_the_rest, limits
@@ -97,6 +97,9 @@ def reached_earlier(allowed: np.ndarray, size: int, too_many: int, doubt: float)
             earlier = found.copy()
             earlier[at] = k
             used = float(ever_within(earlier, size, too_many))
+            # Rounding decides what is just the doubt.
+            assume(not isclose(used, doubt, rel_tol=1e-12))
+            assume(not isclose(used, doubt * (1 - WORTH_USING), rel_tol=1e-12))
             if used > doubt:
                 break
             found = earlier
