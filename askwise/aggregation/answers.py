@@ -197,7 +197,10 @@ def _sorted(
         if (last - first) * crowd * options < _ROOM:
             # One number per answer: sorting those is several times faster than sorting rows.
             keys = (some.astype(np.int64) * crowd + who) * options + said
-            keys.sort()
+            # Tables are often in the order of their tasks: a stable sort, which merges runs, then
+            # takes a seventh of the time. On shuffled ones it is slower.
+            in_order = bool((some[1:] >= some[:-1]).all())
+            keys.sort(kind="stable" if in_order else None)
             keys, by_label[here] = np.divmod(keys, options)
             by_worker[here] = keys % crowd
         else:

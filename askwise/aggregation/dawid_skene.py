@@ -53,9 +53,10 @@ def weigh(
         for label in range(classes):
             logs[task, label] = log_prior[label]
         for at in range(starts[task], starts[task + 1]):
-            pair = pairs[at]
+            # Read here: a store to ``logs`` might change it, for all the compiler knows.
+            pair, weight = pairs[at], weights[at]
             for label in range(classes):
-                logs[task, label] += weights[at] * log_chances[pair, label]
+                logs[task, label] += weight * log_chances[pair, label]
         truth = truths[task]
         if truth >= 0:
             most = logs[task, truth]
@@ -103,9 +104,9 @@ def tally(
             sums[0, label] += chance
             sums[1, label] += given * chance
         for at in range(starts[task], starts[task + 1]):
-            pair = pairs[at]
+            pair, weight = pairs[at], weights[at]
             for label in range(classes):
-                counts[pair, label] += weights[at] * probabilities[task, label]
+                counts[pair, label] += weight * probabilities[task, label]
 
 
 @kernel
