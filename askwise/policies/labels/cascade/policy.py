@@ -118,6 +118,7 @@ class CascadePolicy(Policy, Explains, LabelsItself, SuggestsGold, Settles):
     truths: int = 100
 
     paper: ClassVar[str] = "beyond 002"
+    version: ClassVar[int] = 2
     outcomes: ClassVar[tuple[str, ...]] = ("options",)
     needs_budget: ClassVar[bool] = False
     notes: ClassVar[tuple[str, ...]] = ("next judge", "sample", "truth of the sample", "escalated")
