@@ -33,9 +33,10 @@ DECIDED_BY_CAMPAIGNS = (
     "setLabel", "flagTask", "commentOnTask",
 )  # fmt: skip
 """Operations of which a schema can't say all: which options a campaign has, which policies fit it,
-how fine an amount is, whether a host exists, that a text has no NUL. Schemathesis' check that data which fit the schema
-are accepted is off for these; instead `refused_for_its_shape` holds for all operations: what fits
-the schema is never refused for its shape, only by a campaign, with a code of its own.
+how fine an amount is, whether a host exists, that a text has no NUL. Schemathesis' check that data
+which fit the schema are accepted is off for these; instead `refused_for_its_shape` holds for all
+operations: what fits the schema is never refused for its shape, only by a campaign, with a code of
+its own.
 """
 
 
