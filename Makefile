@@ -137,10 +137,14 @@ format: .venv/.ready ## put the code into the house format
 bench: .venv/.ready ## measure speed
 	@$(BIN)/python -m benchmarks
 
-# NAME="bounded-table1 judges", SEED=2, REPS=100, DATA=FOLDER (recorded data), KEEP=1.
+# NAME="bounded-table1 judges", SEED=2, REPS=100, DATA=FOLDER (recorded data), KEEP=1, RENEW=1.
+# What agreed is on record, by the code and the results that agreed; FRESH=1 runs all of it again.
+AGREED := .pytest_cache/reproduced.jsonl
 reproduce: .venv/.ready ## run experiments again and compare them with the results kept in docs/
-	@$(BIN)/python -m docs.reproduce $(NAME) --jobs $(CORES) $(if $(SEED),--seed $(SEED)) \
-		$(if $(REPS),--reps $(REPS)) $(if $(DATA),--set data=$(DATA)) $(if $(KEEP),--keep)
+	@$(if $(FRESH),rm -f $(AGREED))
+	@$(BIN)/python -m docs.reproduce $(NAME) --jobs $(CORES) --record $(AGREED) \
+		$(if $(SEED),--seed $(SEED)) $(if $(REPS),--reps $(REPS)) \
+		$(if $(DATA),--set data=$(DATA)) $(if $(KEEP),--keep) $(if $(RENEW),--renew)
 
 docs: .venv/.ready ## generate and build the documentation into site/
 	@$(BIN)/python -m docs.site

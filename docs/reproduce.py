@@ -1,14 +1,20 @@
 """Run experiments again and hold them against the results that the documentation keeps.
 
 ``python -m docs.reproduce NAME ...`` (``make reproduce NAME=...``) runs each experiment with the
-parameters, replications and seed of its kept results, and fails unless every row is the same. With
-``--seed`` the replications are others, and every mean has to be within four joint standard errors.
-``--keep`` runs it in full and keeps what comes out, with its figure.
+parameters, replications and seed of its kept results, and fails unless every row is the same, but
+for the last digits of a float. With ``--seed`` the replications are others, and every mean has to
+be within four joint standard errors. ``--renew`` keeps what comes out where rows differ, after a
+change that was meant to move them; ``--keep`` runs an experiment in full and keeps what comes out.
+
+All of them take hours. With ``--record FILE`` those that agreed are noted, and left out the next
+time unless askwise or their kept results have changed.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import math
 import shutil
 import sys
@@ -19,6 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import askwise
 from askwise.core.errors import AskwiseError, InvalidParameter
 from askwise.core.version import __version__
 from askwise.figures import Row
@@ -30,6 +37,11 @@ KEPT = Path(__file__).resolve().parent / "assets" / "reproductions"
 
 FAR = 4.0
 """Joint standard errors that two runs with different seeds may differ by."""
+
+ROUNDING = 1e-9
+"""Relative difference up to which two floats are the same: sums are taken in other orders where
+work is divided otherwise, and by other processors.
+"""
 
 _QUANTILE = 1.959964
 """What half of a 95% interval is in standard errors, but for Student's few."""
@@ -67,7 +79,7 @@ def differences(kept: Sequence[Row], found: Sequence[Row], *, same_seed: bool) -
     came = [row for row in found if _place(row) not in before and row.n >= least]
     added = [Difference(row, row, 0.0) for row in came]
     if same_seed:
-        return [*gone, *added, *(Difference(row, other) for row, other in pairs if row != other)]
+        return [*gone, *added, *(Difference(*pair) for pair in pairs if not _same(*pair))]
     measured = [Difference(row, other, _far(row, other)) for row, other in pairs]
     return [*gone, *added, *(each for each in measured if each.far > FAR)]
 
@@ -76,13 +88,26 @@ def _place(row: Row) -> tuple[str, str, float, str]:
     return row.panel, row.series, row.x, row.metric
 
 
+def _same(one: Row, other: Row) -> bool:
+    """Whether two rows of one place are equal but for rounding."""
+    numbers = zip(_numbers(one), _numbers(other), strict=True)
+    return one.n == other.n and all(
+        math.isclose(a, b, rel_tol=ROUNDING) or (math.isnan(a) and math.isnan(b))
+        for a, b in numbers
+    )
+
+
+def _numbers(row: Row) -> tuple[float, float, float]:
+    return row.mean, row.ci_low, row.ci_high
+
+
 def _far(one: Row, other: Row) -> float:
     """How far two means are from each other, in their joint standard error."""
     apart = abs(one.mean - other.mean)
     # The half that faces the other mean: an interval of a rate near 0 or 1 is lopsided.
     lower, upper = sorted((one, other), key=lambda row: row.mean)
     joint = math.hypot(lower.ci_high - lower.mean, upper.mean - upper.ci_low) / _QUANTILE
-    if apart <= 1e-9 * max(abs(one.mean), abs(other.mean)):
+    if math.isclose(one.mean, other.mean, rel_tol=ROUNDING):
         return 0.0
     return apart / joint if joint > 0 else math.inf
 
@@ -120,6 +145,10 @@ def check(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> b
         end="",
     )
     print(f"{seconds:.0f} s)", flush=True)
+    if found and args.renew and not results.failures:
+        _write(name, experiment, results, seconds)
+        print(f"{name}: kept anew", flush=True)
+        return True
     return not found and not results.failures
 
 
@@ -129,6 +158,16 @@ def keep(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> bo
     reps = experiment.reps if args.reps is None else args.reps
     seed = 1 if args.seed is None else args.seed
     results, seconds = _run(experiment, reps, seed, args.jobs)
+    _write(name, experiment, results, seconds)
+    for failure in results.failures:
+        print(f"  {failure}")
+    print(f"{name}: kept {len(results.rows)} rows (seed {seed}, {reps} replications, ", end="")
+    print(f"{seconds:.0f} s)", flush=True)
+    return not results.failures
+
+
+def _write(name: str, experiment: Experiment, results: Results, seconds: float) -> None:
+    """Keep results and their first figure."""
     params = dict(results.params)
     if params.get("data"):
         # Where recorded data are is not the same on any two machines.
@@ -142,11 +181,38 @@ def keep(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> bo
         drawing = Path(place) / name / "figure.svg"
         if drawing.is_file():
             shutil.copyfile(drawing, KEPT / f"{name}.svg")
-    for failure in results.failures:
-        print(f"  {failure}")
-    print(f"{name}: kept {len(results.rows)} rows (seed {seed}, {reps} replications, ", end="")
-    print(f"{seconds:.0f} s)", flush=True)
-    return not results.failures
+
+
+@dataclass
+class AgreementRecord:
+    """Experiments that agreed with what is kept of them, and at which state of both.
+
+    A file of lines of JSON, each the digest of what an experiment was run with and checked against.
+    """
+
+    path: Path | None
+
+    def has(self, name: str, how: str) -> bool:
+        """Whether this was checked before, in the same way and at the same state."""
+        if self.path is None or not self.path.is_file():
+            return False
+        digests = {json.loads(line)["digest"] for line in self.path.read_text().splitlines()}
+        return _digest(name, how) in digests
+
+    def add(self, name: str, how: str) -> None:
+        """Note that an experiment agreed."""
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a") as file:
+                print(json.dumps({"name": name, "digest": _digest(name, how)}), file=file)
+
+
+def _digest(name: str, how: str) -> str:
+    """What decides whether an experiment agrees: askwise, the interpreter, what is kept."""
+    found = hashlib.sha256(f"{sys.version} {name} {how}".encode())
+    for path in [*sorted(Path(askwise.__file__).parent.rglob("*.py")), KEPT / f"{name}.json"]:
+        found.update(path.name.encode() + path.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def _run(experiment: Experiment, reps: int, seed: int, jobs: int) -> tuple[Results, float]:
@@ -172,16 +238,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--reps", type=int, help="replications of each point")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="settings")
-    parser.add_argument("--keep", action="store_true", help="keep the results")
+    keeping = parser.add_mutually_exclusive_group()
+    keeping.add_argument("--keep", action="store_true", help="keep the results")
+    keeping.add_argument("--renew", action="store_true", help="keep those that differ")
+    parser.add_argument("--record", type=Path, help="leave out what agreed before, note what does")
     args = parser.parse_args(argv)
+    if args.renew and (args.seed is not None or args.reps is not None):
+        parser.error("--renew keeps the seed and the replications: use --keep to change them")
     settings = dict(each.split("=", 1) for each in args.settings)
     names = args.names or sorted(path.stem for path in KEPT.glob("*.json"))
     wrong: list[str] = []
+    record, how = AgreementRecord(args.record), f"seed {args.seed} reps {args.reps}"
     for name in names:
+        kept = (KEPT / f"{name}.json").is_file()
+        if kept and not args.keep and record.has(name, how):
+            print(f"{name}: agreed before", flush=True)
+            continue
         try:
             if args.keep:
                 right = keep(name, args, settings)
-            elif not (KEPT / f"{name}.json").is_file():
+            elif not kept:
                 raise InvalidParameter(f"no results of {name} are kept", field="names")
             else:
                 right = check(name, args, _that_fit(name, settings))
@@ -190,6 +266,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             right = False
         if not right:
             wrong.append(name)
+        elif not args.keep:
+            record.add(name, how)
     print(f"{len(names) - len(wrong)} of {len(names)} experiments agree" if not args.keep else "")
     if wrong:
         print("not: " + ", ".join(wrong), file=sys.stderr)

@@ -25,9 +25,16 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_same_seed_asks_for_the_same_rows() -> None:
     assert reproduce.differences([ROW], [ROW], same_seed=True) == []
-    moved = replace(ROW, mean=10.0 + 1e-9)
+    moved = replace(ROW, mean=10.0 + 1e-7)
     (found,) = reproduce.differences([ROW], [moved], same_seed=True)
-    assert "utility of uniform at 500 (market): kept 10.0, now 10.000000001" in str(found)
+    assert "utility of uniform at 500 (market): kept 10.0, now 10.0000001" in str(found)
+    assert len(reproduce.differences([ROW], [replace(ROW, n=101)], same_seed=True)) == 1
+
+
+def test_the_last_digits_of_a_float_may_differ() -> None:
+    rounded = replace(ROW, mean=10.0 + 2e-15 * 10, ci_high=11.0 - 2e-15 * 11)
+    assert rounded != ROW
+    assert reproduce.differences([ROW], [rounded], same_seed=True) == []
 
 
 def test_another_seed_may_differ_by_four_joint_standard_errors() -> None:
@@ -84,6 +91,34 @@ def test_a_row_that_was_changed_is_found(kept: Path, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr()
     assert f"not: {CHEAP}" in printed.err
     assert f"{first.metric} of {first.series} at {first.x:g}" in printed.out
+
+
+def test_what_differs_can_be_kept_anew(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = Results.read_json(kept)
+    first = results.rows[0]
+    forged = replace(first, mean=first.mean + 1, ci_high=first.ci_high + 1)
+    replace(results, rows=(forged, *results.rows[1:])).write_json(kept)
+    assert reproduce.main([CHEAP, "--renew"]) == 0
+    assert f"{CHEAP}: kept anew" in capsys.readouterr().out
+    renewed = Results.read_json(kept)
+    assert (renewed.rows, renewed.seed, renewed.reps) == (results.rows, 3, 20)
+    with pytest.raises(SystemExit):
+        reproduce.main([CHEAP, "--renew", "--seed", "4"])
+
+
+def test_a_record_leaves_out_what_agreed_until_its_results_change(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = [CHEAP, "--record", str(tmp_path / "record" / "agreed.jsonl")]
+    assert reproduce.main(again) == 0
+    assert "rows the same" in capsys.readouterr().out
+    assert reproduce.main(again) == 0
+    assert f"{CHEAP}: agreed before" in capsys.readouterr().out
+    assert reproduce.main([*again, "--seed", "5"]) == 0
+    assert "joint standard errors" in capsys.readouterr().out
+    results = Results.read_json(kept)
+    replace(results, rows=results.rows[1:]).write_json(kept)
+    assert reproduce.main(again) == 1
 
 
 def test_an_experiment_without_kept_results_is_named(
