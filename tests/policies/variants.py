@@ -34,6 +34,7 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
     "virt-ucb": [
         {"schedule": "log", "exploration": 0.3, **IN_TURN},
         {"discount": 0.8, "prior": 5.0, "power": 1.0},
+        {"try_after": 4.0},
     ],
     "virt-thompson": [{"discount": 0.8, "prior": 5.0, "reward": "accuracy", **IN_TURN}],
     "lp-thompson": [{"discount": 0.8, "prior": 5.0, **IN_TURN}],

@@ -19,6 +19,9 @@ HORIZON = 1000
 """The most answers to a question where no budget ends it, as in ``askwise plan``."""
 
 
+TRY_AFTER = 4.0
+"""How late ``virt-ucb`` tries an expensive crowd: as in the study ``survey-prices``."""
+
 PartSpec = dict[str, Any]
 """A policy, rule or aggregator as the description of a campaign names it."""
 
@@ -102,6 +105,11 @@ def _solver(situation: Situation) -> str:
     return "exact" if len(situation.problem.workers) <= SURELY_QUICK else "classes"
 
 
+def _when_worth_it(situation: Situation) -> dict[str, Any]:
+    """An expensive crowd is not asked about a question that cheap ones answer at once."""
+    return {"try_after": TRY_AFTER}
+
+
 PREFERENCES = (
     Preference(
         "workers bid (`mechanism`), and exploration may end when enough is known",
@@ -139,6 +147,7 @@ PREFERENCES = (
         "virt-ucb",
         "crowds that may be asked again, and an error that must be kept on every question",
         "a question ends when e-process has shown an error of at most {error}",
+        _when_worth_it,
         rule="e-process",
         dial=lambda s: {"delta": s.error},
         aggregation="majority",
@@ -149,6 +158,7 @@ PREFERENCES = (
         "virt-ucb",
         "crowds that may be asked again about two options",
         "a question ends when posterior puts its error at {error} or less",
+        _when_worth_it,
         rule="posterior",
         dial=lambda s: {"error": s.error},
         aggregation="majority",
@@ -178,6 +188,7 @@ PREFERENCES = (
         "virt-ucb",
         "crowds that may be asked again, too many or with a rule that other policies do not fit",
         "a question ends when posterior puts its error at {error} or less",
+        _when_worth_it,
         rule="posterior",
         dial=lambda s: {"error": s.error},
         aggregation="majority",

@@ -64,6 +64,16 @@ class SurveyTerms(NamedTuple):
     free_price: float
 
 
+class Prices(NamedTuple):
+    """The cheapest price above zero, 0 if there is none; whether a crowd costs nothing; what the
+    answers to the question cost that were asked for, relative to the cheapest price.
+    """
+
+    unit: float
+    free: bool
+    so_far: float
+
+
 class TermsOnly(NamedTuple):
     """The parameters of a policy that has only those of the family."""
 
@@ -183,6 +193,31 @@ def price_unit(book: Book) -> float:
 
 
 @step
+def prices_for(book: Book, task: int) -> Prices:
+    """Look once at what all crowds cost, and at what a question has cost."""
+    workers = book.workers
+    free = False
+    for worker in range(book.totals[c.WORKERS]):
+        if workers[worker, c.JOINED] == 1 and workers[worker, c.PRICE] == 0:
+            free = True
+    unit = price_unit(book)
+    return Prices(unit, free, cost_so_far(book, task, unit) if unit > 0.0 else 0.0)
+
+
+@step
+def cost_so_far(book: Book, task: int, unit: float) -> float:
+    """What the answers to a question cost that are in or out, relative to the cheapest price."""
+    cells, workers = book.cells, book.workers
+    cost = 0.0
+    cell = book.tasks[task, c.FIRST_CELL]
+    while cell >= 0:
+        asked = cells[cell, c.CELL_ANSWERS] + cells[cell, c.CELL_OUT]
+        cost += asked * (workers[cells[cell, c.CELL_WORKER], c.PRICE] / unit)
+        cell = cells[cell, c.NEXT_CELL]
+    return cost
+
+
+@step
 def ranked_price(book: Book, worker: int, unit: float, terms: SurveyTerms) -> float:
     """Price relative to the cheapest; an index divides by its root, so never zero."""
     price = book.workers[worker, c.PRICE]
@@ -252,7 +287,7 @@ def fade(book: Book, state: State, task: int, discount: float) -> None:
 
 
 def index_of(
-    book: Book, state: Any, params: Any, task: int, worker: int, unit: float, draw: Draw
+    book: Book, state: Any, params: Any, task: int, worker: int, prices: Prices, draw: Draw
 ) -> float:
     """What a crowd is ranked by for a question: replaced by a policy's own when bound."""
     raise NotImplementedError
@@ -263,12 +298,12 @@ def propose_largest(
 ) -> None:
     """Propose the crowd with the largest index, ties by the lowest number."""
     money = money_left(book.totals)
-    unit = price_unit(book)
+    prices = prices_for(book, task)
     best = -1
     best_index = -math.inf
     for worker in range(book.totals[c.WORKERS]):
         if may_ask(book, task, worker, money, available):
-            index = index_of(book, state, params, task, worker, unit, draw)
+            index = index_of(book, state, params, task, worker, prices, draw)
             if best < 0 or index > best_index:
                 best, best_index = worker, index
     propose(out, task, best, 1, 1.0)
@@ -400,7 +435,7 @@ class LearningPolicy(SurveyPolicy):
         kernel = type(self).ranks_by
         if kernel is None:
             return None
-        return float(kernel(book, state, self.params(), task, worker, price_unit(book), draw))
+        return float(kernel(book, state, self.params(), task, worker, prices_for(book, task), draw))
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

@@ -14,6 +14,7 @@ from askwise.policies.crowds import common
 from askwise.policies.crowds.common import (
     LearningPolicy,
     Memory,
+    Prices,
     State,
     SurveyTerms,
     choosing,
@@ -24,7 +25,7 @@ from askwise.policies.crowds.common import (
 
 class Params(NamedTuple):
     """C of index (2), whether it grows as in the analysis; memory, and what the family shares; the
-    power of the virtual reward.
+    power of the virtual reward; when a crowd that was never asked is tried.
     """
 
     exploration: float
@@ -32,18 +33,7 @@ class Params(NamedTuple):
     memory: Memory
     terms: SurveyTerms
     power: float
-
-
-@step
-def waits(book: Book, worker: int) -> bool:
-    """Whether a crowd costs money while another is there for nothing."""
-    workers = book.workers
-    if workers[worker, c.PRICE] == 0:
-        return False
-    for other in range(book.totals[c.WORKERS]):
-        if workers[other, c.JOINED] == 1 and workers[other, c.PRICE] == 0:
-            return True
-    return False
+    try_after: float
 
 
 @step
@@ -60,7 +50,7 @@ def optimistic(gap: float, width: float, price: float, power: float) -> float:
 
 @step
 def virtual_index(
-    book: Book, state: State, params: Params, task: int, worker: int, unit: float, draw: Draw
+    book: Book, state: State, params: Params, task: int, worker: int, prices: Prices, draw: Draw
 ) -> float:
     """Index (2): the gap plus a confidence term, per root of the price.
 
@@ -73,12 +63,15 @@ def virtual_index(
     if params.growing:
         # t counts from 1, with what is out as the N do: the round that is about to be.
         width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
-    price = common.ranked_price(book, worker, unit, params.terms)
+    price = common.ranked_price(book, worker, prices.unit, params.terms)
     if asked <= 0.0:
         # Beside a free crowd one that was never asked ranks as if its first answer were in (which
         # has a gap of 1), so that money is spent only where free answers disappoint.
-        first = optimistic(1.0, width, price, params.power)
-        return first if waits(book, worker) else math.inf
+        if prices.free and book.workers[worker, c.PRICE] > 0:
+            return optimistic(1.0, width, price, params.power)
+        # One that has to wait is asked only where all have to, the cheapest first.
+        tried = prices.so_far >= params.try_after * (price - 1.0)
+        return math.inf if tried else -price
     return optimistic(gap, width / math.sqrt(asked), price, params.power)
 
 
@@ -110,6 +103,11 @@ class VirtUcb(LearningPolicy):
     open_at_once : int, optional
         Maximum number of questions under way, not counting those that wait for an answer; 1
         finishes one question after the other. By default all open questions take turns.
+    try_after : float
+        A crowd that was never asked about a question is tried once the question has cost this many
+        times what its answer costs more than the cheapest crowd's. 0, the paper's algorithm, asks
+        every crowd once first. ``auto`` takes 4: many questions are over before an expensive
+        crowd's turn comes.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 
@@ -143,10 +141,12 @@ class VirtUcb(LearningPolicy):
     exploration: float = 1.0
     schedule: str = "constant"
     power: float = field(default=0.5, kw_only=True, metadata=LATER)
+    try_after: float = field(default=0.0, kw_only=True, metadata=LATER)
     notes: ClassVar[tuple[str, ...]] = ("largest index",)
     rule: ClassVar[str] = (
         "of the question asked least, ask the crowd with the largest (gap + C / sqrt(answers)) "
-        "per root of its price; a crowd never asked comes first"
+        "per root of its price; a crowd never asked comes first, once the question has cost "
+        "try_after times what its answer costs more than the cheapest's"
     )
     kernels: ClassVar[Kernels] = Kernels(choosing(largest(virtual_index)), learn)
     ranks_by: ClassVar = virtual_index
@@ -156,10 +156,16 @@ class VirtUcb(LearningPolicy):
         real(self.exploration, "exploration", "a number of 0 or more", least=0)
         one_of(self.schedule, "schedule", ("constant", "log"))
         real(self.power, "power", "a number from 0.5 to 4", least=0.5, most=4)
+        real(self.try_after, "try_after", "a number of times, 0 or more", least=0)
 
     def params(self) -> Params:
         """As plain numbers."""
         growing = self.schedule == "log"
         return Params(
-            float(self.exploration), growing, self.memory(), self.terms(), float(self.power)
+            float(self.exploration),
+            growing,
+            self.memory(),
+            self.terms(),
+            float(self.power),
+            float(self.try_after),
         )

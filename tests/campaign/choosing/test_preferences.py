@@ -100,32 +100,32 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
     ),
     "two options and crowds": (
         labels(workers=CROWDS),
-        {"name": "virt-ucb"},
+        {"name": "virt-ucb", "try_after": 4.0},
         {"name": "posterior", "error": 0.05},
     ),
     "two options and workers who may be asked again": (
         labels(repeat=True),
-        {"name": "virt-ucb"},
+        {"name": "virt-ucb", "try_after": 4.0},
         {"name": "posterior", "error": 0.05},
     ),
     "nobody yet, but whoever joins may be asked again": (
         labels(workers=[], repeat=True),
-        {"name": "virt-ucb"},
+        {"name": "virt-ucb", "try_after": 4.0},
         {"name": "posterior", "error": 0.05},
     ),
     "crowds without a budget": (
         labels(workers=CROWDS, budget=None, policy=auto(target=0.1)),
-        {"name": "virt-ucb"},
+        {"name": "virt-ucb", "try_after": 4.0},
         {"name": "posterior", "error": 0.1, "horizon": 1000},
     ),
     "crowds with a guarantee": (
         labels(workers=CROWDS, options=THREE, policy=auto(target=0.1, guarantee=True)),
-        {"name": "virt-ucb"},
+        {"name": "virt-ucb", "try_after": 4.0},
         {"name": "e-process", "delta": 0.1},
     ),
     "crowds with a rule": (
         labels(workers=CROWDS, stopping="lead"),
-        {"name": "virt-ucb"},
+        {"name": "virt-ucb", "try_after": 4.0},
         {"name": "lead"},
     ),
     "three options and crowds": (
@@ -145,13 +145,13 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
     ),
     "three options, crowds and another rule": (
         labels(workers=CROWDS, options=THREE, stopping="lead"),
-        {"name": "virt-ucb"},
+        {"name": "virt-ucb", "try_after": 4.0},
         {"name": "lead"},
     ),
     "too many options to compare each with each": (
         # Twice 158 squared is 49,928, and twice 159 squared is above 50,000.
         labels(workers=CROWDS, options=MANY_OPTIONS[:159]),
-        {"name": "virt-ucb"},
+        {"name": "virt-ucb", "try_after": 4.0},
         {"name": "posterior", "error": 0.05},
     ),
     "as many options as can be compared": (

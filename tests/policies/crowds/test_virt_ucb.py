@@ -17,12 +17,13 @@ from tests.policies.crowds.polls import ask, asked_crowds, gap_of, hear, noisy, 
 class Reading:
     """Algorithm 1 in plain Python: one survey a question."""
 
-    def __init__(self, prices, options, exploration=1.0, log=False, power=0.5):
+    def __init__(self, prices, options, exploration=1.0, log=False, power=0.5, try_after=0.0):
         self.prices = prices
         self.options = options
         self.exploration = exploration
         self.log = log
         self.power = power
+        self.try_after = try_after
         self.answers = defaultdict(str)
         self.out = defaultdict(int)
 
@@ -34,7 +35,13 @@ class Reading:
             t = 1 + sum(len(said) for (about, _), said in self.answers.items() if about == task)
             width *= math.sqrt(8 * math.log(t))
         if asked == 0:
-            return math.inf
+            cheapest = min(self.prices.values())
+            spent = sum(
+                price * (len(self.answers[task, each]) + self.out[task, each])
+                for each, price in self.prices.items()
+            )
+            extra = self.prices[crowd] - cheapest
+            return math.inf if spent >= self.try_after * extra else -self.prices[crowd]
         gap = gap_of(told, self.options)
         term = width / math.sqrt(asked)
         return (gap ** (2 * self.power) + 2 * self.power * term) / self.prices[crowd] ** self.power
@@ -64,8 +71,9 @@ CHANCES = {
         {"exploration": 0},
         {"schedule": "log", "exploration": 0.5},
         {"power": 1.0},
+        {"try_after": 3.0},
     ],
-    ids=["plain", "timid", "greedy", "log", "another reward"],
+    ids=["plain", "timid", "greedy", "log", "another reward", "patient"],
 )
 def test_choices_follow_index_2_step_by_step(n, prices, policy):
     options, tasks = "xyz"[:n], ["p", "q"]
@@ -76,6 +84,7 @@ def test_choices_follow_index_2_step_by_step(n, prices, policy):
         policy.get("exploration", 1.0),
         policy.get("schedule") == "log",
         policy.get("power", 0.5),
+        policy.get("try_after", 0.0),
     )
     for _ in range(70):
         task, crowd = reading.choice(tasks)
@@ -88,13 +97,15 @@ def test_choices_follow_index_2_step_by_step(n, prices, policy):
         reading.answers[task, crowd] += answer
 
 
+@pytest.mark.parametrize("try_after", [0.0, 2.0])
 @pytest.mark.parametrize("seed", range(4))
-def test_choices_follow_index_2_with_many_answers_out_and_in_any_order(seed):
+def test_choices_follow_index_2_with_many_answers_out_and_in_any_order(seed, try_after):
     source = random.Random(seed)
     options, tasks = "xyz", ["p", "q", "r"]
     prices = {"a": 2.0, "b": 1.0, "c": 3.0}
-    campaign = poll("virt-ucb", tuple(map(int, prices.values())), options, tasks)
-    reading = Reading(prices, options)
+    policy = {"name": "virt-ucb", "try_after": try_after}
+    campaign = poll(policy, tuple(map(int, prices.values())), options, tasks)
+    reading = Reading(prices, options, try_after=try_after)
     out = []
     for _ in range(60):
         batch = campaign.ask(limit=source.randint(1, 5))
@@ -142,6 +153,31 @@ def test_crowds_never_asked_come_first_by_their_number_at_any_price():
     assert [(each.task, each.worker) for each in batch] == [
         (task, crowd) for crowd in "abcd" for task in "pq"
     ]
+
+
+def test_an_expensive_crowd_is_tried_when_the_question_has_cost_enough():
+    # b costs 2 more than a, so it is tried when the question has cost 4 * 2 = 8; c, at 1.50, when
+    # it has cost 4 * 0.5 = 2. Then c has (1 + 1) / sqrt(1.5) = 1.633 and a, with two answers for x,
+    # 1.707; with three 1.577, so c is second: (1 + .707) / 1.225 = 1.394; a with four 1.5, with
+    # five 1.447. The cost is 1 + 1 + 1.5 + 1 + 1.5 + 1 + 1 = 8: b.
+    campaign = poll({"name": "virt-ucb", "try_after": 4}, (1, 3, "1.5"))
+    assert hear(campaign, "xxxxxxx") == "aacacaa"
+    assert ask(campaign).worker == "b"
+
+
+def test_a_crowd_whose_turn_has_not_come_is_asked_where_nobody_else_is_there():
+    campaign = poll({"name": "virt-ucb", "try_after": 4}, (1, 3, 2))
+    assert ask(campaign, "b", "c").worker == "c"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_at_equal_prices_trying_late_is_the_algorithm_of_the_paper(seed):
+    source = random.Random(seed)
+    answers = "".join(source.choice("xxy") for _ in range(60))
+    asked = [
+        hear(poll({"name": "virt-ucb", "try_after": later}, (2, 2, 2)), answers) for later in (0, 9)
+    ]
+    assert asked[0] == asked[1]
 
 
 def test_a_newcomer_is_asked_before_all_others():
