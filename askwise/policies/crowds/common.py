@@ -193,7 +193,7 @@ def price_unit(book: Book) -> float:
 
 
 @step
-def prices_for(book: Book, task: int) -> Prices:
+def prices_for(book: Book, task: int, terms: SurveyTerms) -> Prices:
     """Look once at what all crowds cost, and at what a question has cost."""
     workers = book.workers
     free = False
@@ -201,18 +201,20 @@ def prices_for(book: Book, task: int) -> Prices:
         if workers[worker, c.JOINED] == 1 and workers[worker, c.PRICE] == 0:
             free = True
     unit = price_unit(book)
-    return Prices(unit, free, cost_so_far(book, task, unit) if unit > 0.0 else 0.0)
+    return Prices(unit, free, cost_so_far(book, task, unit, terms))
 
 
 @step
-def cost_so_far(book: Book, task: int, unit: float) -> float:
-    """What the answers to a question cost that are in or out, relative to the cheapest price."""
-    cells, workers = book.cells, book.workers
+def cost_so_far(book: Book, task: int, unit: float, terms: SurveyTerms) -> float:
+    """What the answers to a question cost that are in or out, relative to the cheapest price; those
+    of a free crowd at the price it is ranked at.
+    """
+    cells = book.cells
     cost = 0.0
     cell = book.tasks[task, c.FIRST_CELL]
     while cell >= 0:
         asked = cells[cell, c.CELL_ANSWERS] + cells[cell, c.CELL_OUT]
-        cost += asked * (workers[cells[cell, c.CELL_WORKER], c.PRICE] / unit)
+        cost += asked * ranked_price(book, cells[cell, c.CELL_WORKER], unit, terms)
         cell = cells[cell, c.NEXT_CELL]
     return cost
 
@@ -298,7 +300,7 @@ def propose_largest(
 ) -> None:
     """Propose the crowd with the largest index, ties by the lowest number."""
     money = money_left(book.totals)
-    prices = prices_for(book, task)
+    prices = prices_for(book, task, params.terms)
     best = -1
     best_index = -math.inf
     for worker in range(book.totals[c.WORKERS]):
@@ -435,7 +437,7 @@ class LearningPolicy(SurveyPolicy):
         kernel = type(self).ranks_by
         if kernel is None:
             return None
-        return float(kernel(book, state, self.params(), task, worker, prices_for(book, task), draw))
+        return float(kernel(book, state, self.params(), task, worker, prices_for(book, task, self.terms()), draw))
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

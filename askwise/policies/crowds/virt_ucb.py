@@ -65,13 +65,14 @@ def virtual_index(
         width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
     price = common.ranked_price(book, worker, prices.unit, params.terms)
     if asked <= 0.0:
+        cheapest = params.terms.free_price if prices.free else 1.0
+        if prices.so_far < params.try_after * (price - cheapest):
+            # Asked only where all have to wait, the cheapest first.
+            return -price
         # Beside a free crowd one that was never asked ranks as if its first answer were in (which
         # has a gap of 1), so that money is spent only where free answers disappoint.
-        if prices.free and book.workers[worker, c.PRICE] > 0:
-            return optimistic(1.0, width, price, params.power)
-        # One that has to wait is asked only where all have to, the cheapest first.
-        tried = prices.so_far >= params.try_after * (price - 1.0)
-        return math.inf if tried else -price
+        paid = prices.free and book.workers[worker, c.PRICE] > 0
+        return optimistic(1.0, width, price, params.power) if paid else math.inf
     return optimistic(gap, width / math.sqrt(asked), price, params.power)
 
 
