@@ -64,6 +64,13 @@ class SurveyTerms(NamedTuple):
     free_price: float
 
 
+class Prices(NamedTuple):
+    """The cheapest price above zero, 0 if there is none; whether a crowd costs nothing."""
+
+    unit: float
+    free: bool
+
+
 class TermsOnly(NamedTuple):
     """The parameters of a policy that has only those of the family."""
 
@@ -172,14 +179,25 @@ def question_for(book: Book, terms: SurveyTerms, available: Array) -> int:
 
 
 @step
-def price_unit(book: Book) -> float:
-    """The cheapest price above zero; 0 if everything is free."""
+def prices_of(book: Book) -> Prices:
+    """Look once at what all crowds cost."""
     workers = book.workers
     unit = math.inf
+    free = False
     for worker in range(book.totals[c.WORKERS]):
-        if workers[worker, c.JOINED] == 1 and workers[worker, c.PRICE] > 0:
-            unit = min(unit, float(workers[worker, c.PRICE]))
-    return unit if unit < math.inf else 0.0
+        if workers[worker, c.JOINED] == 1:
+            price = workers[worker, c.PRICE]
+            if price > 0:
+                unit = min(unit, float(price))
+            else:
+                free = True
+    return Prices(unit if unit < math.inf else 0.0, free)
+
+
+@step
+def price_unit(book: Book) -> float:
+    """The cheapest price above zero; 0 if everything is free."""
+    return prices_of(book).unit
 
 
 @step
@@ -252,7 +270,7 @@ def fade(book: Book, state: State, task: int, discount: float) -> None:
 
 
 def index_of(
-    book: Book, state: Any, params: Any, task: int, worker: int, unit: float, draw: Draw
+    book: Book, state: Any, params: Any, task: int, worker: int, prices: Prices, draw: Draw
 ) -> float:
     """What a crowd is ranked by for a question: replaced by a policy's own when bound."""
     raise NotImplementedError
@@ -263,12 +281,12 @@ def propose_largest(
 ) -> None:
     """Propose the crowd with the largest index, ties by the lowest number."""
     money = money_left(book.totals)
-    unit = price_unit(book)
+    prices = prices_of(book)
     best = -1
     best_index = -math.inf
     for worker in range(book.totals[c.WORKERS]):
         if may_ask(book, task, worker, money, available):
-            index = index_of(book, state, params, task, worker, unit, draw)
+            index = index_of(book, state, params, task, worker, prices, draw)
             if best < 0 or index > best_index:
                 best, best_index = worker, index
     propose(out, task, best, 1, 1.0)
@@ -400,7 +418,7 @@ class LearningPolicy(SurveyPolicy):
         kernel = type(self).ranks_by
         if kernel is None:
             return None
-        return float(kernel(book, state, self.params(), task, worker, price_unit(book), draw))
+        return float(kernel(book, state, self.params(), task, worker, prices_of(book), draw))
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

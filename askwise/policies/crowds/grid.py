@@ -1,7 +1,9 @@
 """Mixtures of crowds on a grid, as arms of a bandit: what paper 004, appendix I needs.
 
-A grid of granularity 1/m holds all mixtures whose shares are whole multiples of 1/m. Its points
-are numbered; a number is turned into shares when needed, so that no table of them is kept.
+A grid of granularity 1/m holds all mixtures whose shares are whole multiples of 1/m. A mixture is
+written as its members: the crowd that each of the m parts falls to, in ascending order. Its points
+are numbered in the order of their members; a number is turned into members when needed, so that no
+table of them is kept.
 """
 
 from typing import NamedTuple
@@ -54,9 +56,10 @@ def phase_at(asked: int) -> int:
 @step
 def points(crowds: int, parts: int) -> int:
     """How many mixtures of ``crowds`` have shares that are multiples of 1/``parts``."""
+    fewer, more = min(parts, crowds - 1), max(parts, crowds - 1)
     count = 1
-    for at in range(1, crowds):
-        count = count * (parts + at) // at
+    for at in range(1, fewer + 1):
+        count = count * (more + at) // at
         # Far beyond any grid that is kept, and far below the end of 64 bits.
         if count > 10**12:
             break
@@ -69,30 +72,76 @@ def most_points(crowds: int) -> int:
     return max(MOST_POINTS, crowds)
 
 
-@step
-def next_in(left: int, remaining: int, crowds: int) -> tuple[int, int]:
-    """Parts of the first crowd in the mixture number ``left`` of the rest, and its number there.
+@kernel
+def members_of(arm: int, parts: int, crowds: int, members: Array) -> None:
+    """Write out the members of a mixture by its number."""
+    left = arm
+    crowd = 0
+    for part in range(parts):
+        # As many mixtures as give this part to the crowd and the rest to it and those after it.
+        below = points(crowds - crowd, parts - part - 1)
+        while left >= below and crowd < crowds - 1:
+            left -= below
+            crowd += 1
+            below = points(crowds - crowd, parts - part - 1)
+        members[part] = crowd
 
-    Mixtures are in the order of most parts for the first crowd first.
-    """
-    for mine in range(remaining, -1, -1):
-        below = points(crowds - 1, remaining - mine) if crowds > 1 else 1
-        if left < below:
-            return mine, left
-        left -= below
-    return 0, 0
+
+@step
+def advance(members: Array, crowds: int) -> None:
+    """Turn the members of a mixture into those of the next one; the last one stays as it is."""
+    at = members.shape[0] - 1
+    while at > 0 and members[at] == crowds - 1:
+        at -= 1
+    following = min(members[at] + 1, crowds - 1)
+    for part in range(at, members.shape[0]):
+        members[part] = following
+
+
+@step
+def end_of_run(members: Array, at: int) -> int:
+    """Where the parts of another crowd begin."""
+    end = at + 1
+    while end < members.shape[0] and members[end] == members[at]:
+        end += 1
+    return end
 
 
 @kernel
-def shares_of(arm: int, parts: int, crowds: int, shares: Array) -> None:
-    """Write out the shares of a mixture by its number."""
-    left = arm
-    remaining = parts
-    for crowd in range(crowds - 1):
-        mine, left = next_in(left, remaining, crowds - crowd)
-        shares[crowd] = mine / parts
-        remaining -= mine
-    shares[crowds - 1] = remaining / parts
+def shares_of(members: Array, shares: Array) -> None:
+    """Write out the shares of a mixture."""
+    for crowd in range(shares.shape[0]):
+        shares[crowd] = 0.0
+    parts = members.shape[0]
+    at = 0
+    while at < parts:
+        end = end_of_run(members, at)
+        shares[members[at]] = (end - at) / parts
+        at = end
+
+
+@kernel
+def distance(members: Array, others: Array) -> float:
+    """The sum over crowds by how much their shares in two mixtures differ."""
+    parts = members.shape[0]
+    apart = 0.0
+    at = 0
+    other = 0
+    while at < parts or other < parts:
+        share = 0.0
+        second = 0.0
+        mine = other == parts or (at < parts and members[at] <= others[other])
+        theirs = at == parts or (other < parts and others[other] <= members[at])
+        if mine:
+            end = end_of_run(members, at)
+            share = (end - at) / parts
+            at = end
+        if theirs:
+            end = end_of_run(others, other)
+            second = (end - other) / parts
+            other = end
+        apart += abs(share - second)
+    return apart
 
 
 @kernel
@@ -103,11 +152,15 @@ def gap_of(arms: Array, task: int, arm: int, options: int) -> float:
 
 
 @kernel
-def mean_price(book: Book, shares: Array, unit: float, terms: SurveyTerms) -> float:
+def mean_price(book: Book, members: Array, unit: float, terms: SurveyTerms) -> float:
     """Price of a mixture's answer, relative to the cheapest crowd's."""
+    parts = members.shape[0]
     price = 0.0
-    for worker in range(book.totals[c.WORKERS]):
-        price += shares[worker] * ranked_price(book, worker, unit, terms)
+    at = 0
+    while at < parts:
+        end = end_of_run(members, at)
+        price += (end - at) / parts * ranked_price(book, members[at], unit, terms)
+        at = end
     return price
 
 
@@ -136,9 +189,11 @@ def credit(book: Book, state: State, parts: int, fact: Fact) -> None:
     arms, phases, arm_of = state.arms, state.phases, state.arm_of
     if fact.kind == k.ASKED:
         crowds = phases[fact.task, CROWDS]
-        shares = np.zeros(crowds)
-        shares_of(phases[fact.task, ARM], parts, crowds, shares)
-        belongs = shares[fact.worker] > 0.0
+        members = np.empty(parts, np.int64)
+        members_of(phases[fact.task, ARM], parts, crowds, members)
+        belongs = False
+        for part in range(parts):
+            belongs = belongs or members[part] == fact.worker
         arm_of[fact.assignment, OF_EPOCH] = phases[fact.task, EPOCH] if belongs else 0
         arm_of[fact.assignment, OF_ARM] = phases[fact.task, ARM]
     elif fact.kind == k.ANSWER and arm_of[fact.assignment, OF_EPOCH] == phases[fact.task, EPOCH]:

@@ -16,6 +16,7 @@ from askwise.policies.base import Kernels, policies
 from askwise.policies.crowds import common
 from askwise.policies.crowds.common import (
     Memory,
+    Prices,
     SamplingPolicy,
     State,
     SurveyTerms,
@@ -94,7 +95,7 @@ def sampled_gap(
 
 @step
 def sampled_index(
-    book: Book, state: State, params: Params, task: int, worker: int, unit: float, draw: Draw
+    book: Book, state: State, params: Params, task: int, worker: int, prices: Prices, draw: Draw
 ) -> float:
     """A draw of the crowd's gap, per root of price.
 
@@ -102,7 +103,7 @@ def sampled_index(
     one nearest to a gap is asked, and the cheaper: so it is taken times the root.
     """
     gap = sampled_gap(book, state, params, task, worker, draw)
-    price = common.ranked_price(book, worker, unit, params.terms)
+    price = common.ranked_price(book, worker, prices.unit, params.terms)
     return common.per_root(gap, price) if gap > 0.0 else gap * math.sqrt(price)
 
 

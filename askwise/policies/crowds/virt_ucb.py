@@ -14,6 +14,7 @@ from askwise.policies.crowds import common
 from askwise.policies.crowds.common import (
     LearningPolicy,
     Memory,
+    Prices,
     State,
     SurveyTerms,
     choosing,
@@ -35,18 +36,6 @@ class Params(NamedTuple):
 
 
 @step
-def waits(book: Book, worker: int) -> bool:
-    """Whether a crowd costs money while another is there for nothing."""
-    workers = book.workers
-    if workers[worker, c.PRICE] == 0:
-        return False
-    for other in range(book.totals[c.WORKERS]):
-        if workers[other, c.JOINED] == 1 and workers[other, c.PRICE] == 0:
-            return True
-    return False
-
-
-@step
 def optimistic(gap: float, width: float, price: float, power: float) -> float:
     """The estimate of the virtual reward (price / gap^2)^-power and its confidence term.
 
@@ -60,7 +49,7 @@ def optimistic(gap: float, width: float, price: float, power: float) -> float:
 
 @step
 def virtual_index(
-    book: Book, state: State, params: Params, task: int, worker: int, unit: float, draw: Draw
+    book: Book, state: State, params: Params, task: int, worker: int, prices: Prices, draw: Draw
 ) -> float:
     """Index (2): the gap plus a confidence term, per root of the price.
 
@@ -73,12 +62,12 @@ def virtual_index(
     if params.growing:
         # t counts from 1, with what is out as the N do: the round that is about to be.
         width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
-    price = common.ranked_price(book, worker, unit, params.terms)
+    price = common.ranked_price(book, worker, prices.unit, params.terms)
     if asked <= 0.0:
         # Beside a free crowd one that was never asked ranks as if its first answer were in (which
         # has a gap of 1), so that money is spent only where free answers disappoint.
         first = optimistic(1.0, width, price, params.power)
-        return first if waits(book, worker) else math.inf
+        return first if prices.free and book.workers[worker, c.PRICE] > 0 else math.inf
     return optimistic(gap, width / math.sqrt(asked), price, params.power)
 
 

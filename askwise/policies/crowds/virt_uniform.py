@@ -14,7 +14,7 @@ from askwise.ledger import kinds as k
 from askwise.policies.base import Axes, Kernels, policies
 from askwise.policies.crowds import grid
 from askwise.policies.crowds.common import SurveyPolicy, SurveyTerms, choosing, price_unit
-from askwise.policies.crowds.grid import CROWDS, PHASE, PLAYED, State, phase_at, shares_of
+from askwise.policies.crowds.grid import CROWDS, PHASE, PLAYED, State, phase_at
 from askwise.policies.crowds.non_adaptive import draw_crowd
 
 
@@ -49,23 +49,24 @@ def play_ucb1(book: Book, state: State, params: Params, task: int, phase: int) -
     """UCB1 on the empirical gaps, per root of price, of all mixtures of the grid."""
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     parts = grid.uniform_parts(crowds, phase)
-    shares = np.empty(crowds)
-    unit = price_unit(book)
+    count = grid.points(crowds, parts)
     played = 0.0
-    for arm in range(grid.points(crowds, parts)):
-        played += state.arms[task, arm, PLAYED]
-    best = 0
-    best_index = -math.inf
-    for arm in range(grid.points(crowds, parts)):
+    for arm in range(count):
         times = state.arms[task, arm, PLAYED]
         if times == 0.0:
             return arm
-        shares_of(arm, parts, crowds, shares)
-        bonus = math.sqrt(2.0 * math.log(played) / times)
-        price = grid.mean_price(book, shares, unit, params.terms)
+        played += times
+    unit = price_unit(book)
+    members = np.zeros(parts, np.int64)
+    best = 0
+    best_index = -math.inf
+    for arm in range(count):
+        bonus = math.sqrt(2.0 * math.log(played) / state.arms[task, arm, PLAYED])
+        price = grid.mean_price(book, members, unit, params.terms)
         index = grid.gap_of(state.arms, task, arm, options) / math.sqrt(price) + bonus
         if index > best_index:
             best, best_index = arm, index
+        grid.advance(members, crowds)
     return best
 
 
@@ -80,30 +81,40 @@ def zoom(book: Book, state: State, params: Params, task: int, phase: int) -> int
     crowds, options = book.totals[c.WORKERS], book.totals[c.OPTIONS]
     parts = grid.finest_parts(crowds)
     count = grid.points(crowds, parts)
-    shares = np.empty((count, crowds))
+    arms = state.arms
+    members = np.zeros((count, parts), np.int64)
+    active = np.empty(count, np.int64)
+    size = 0
     for arm in range(count):
-        shares_of(arm, parts, crowds, shares[arm])
+        if arm > 0:
+            members[arm] = members[arm - 1]
+            grid.advance(members[arm], crowds)
+        if arms[task, arm, PLAYED] > 0.0:
+            active[size] = arm
+            size += 1
+            # The widest first: with many crowds all mixtures are as far apart as can be, so that
+            # it covers all or none does.
+            if arms[task, arm, PLAYED] < arms[task, active[0], PLAYED]:
+                active[size - 1], active[0] = active[0], arm
     for arm in range(count):
-        covered = False
-        for other in range(count):
-            times = state.arms[task, other, PLAYED]
-            if times > 0.0:
-                distance = 0.0
-                for crowd in range(crowds):
-                    distance += abs(shares[arm, crowd] - shares[other, crowd])
-                if options * distance <= radius(phase, times):
-                    covered = True
-                    break
+        # An active one covers itself.
+        covered = arms[task, arm, PLAYED] > 0.0
+        at = 0
+        while not covered and at < size:
+            other = active[at]
+            apart = grid.distance(members[arm], members[other])
+            covered = options * apart <= radius(phase, arms[task, other, PLAYED])
+            at += 1
         if not covered:
             return arm
     unit = price_unit(book)
     best = 0
     best_index = -math.inf
     for arm in range(count):
-        times = state.arms[task, arm, PLAYED]
+        times = arms[task, arm, PLAYED]
         if times > 0.0:
-            price = grid.mean_price(book, shares[arm], unit, params.terms)
-            gap = grid.gap_of(state.arms, task, arm, options)
+            price = grid.mean_price(book, members[arm], unit, params.terms)
+            gap = grid.gap_of(arms, task, arm, options)
             index = gap / math.sqrt(price) + 2.0 * radius(phase, times)
             if index > best_index:
                 best, best_index = arm, index
@@ -125,8 +136,9 @@ def draw_from_arm(
     asked = book.tasks[task, c.TASK_ASKED]
     arm = arm_to_play(book, state, params, task, asked)
     parts = parts_of(params, crowds, phase_at(asked))
-    shares = np.empty(crowds)
-    shares_of(arm, parts, crowds, shares)
+    members, shares = np.empty(parts, np.int64), np.empty(crowds)
+    grid.members_of(arm, parts, crowds, members)
+    grid.shares_of(members, shares)
     draw_crowd(book, shares, task, uniform(draw, 0), available, out)
 
 
