@@ -108,13 +108,20 @@ def seconds_of(name: str, tasks: int, workers: int, options: int) -> float | Non
             policy.check_size(options, workers)
         except TooLarge:
             return None
-    # Who waits for truths asks everybody about the first task.
-    answers = ANSWERS + 2 * workers if isinstance(policy, AwaitsTruth) else ANSWERS
-    problem, fresh = facts_of(outcome, tasks, workers, options, answers)
+    available = np.ones(workers, np.int8)
+    if isinstance(policy, AwaitsTruth):
+        problem, fresh = facts_of(outcome, tasks, workers, options, ANSWERS + 2 * workers)
+        draw = Draw(*draws.stream(1, draws.POLICY, 0), 0)
+        first = policy.choose(problem, policy.start(problem, fresh), fresh, draw, available)
+        asks_all = isinstance(first, Proposal) and first.head[0] == workers
+    else:
+        asks_all = False
+    if not asks_all:
+        problem, fresh = facts_of(outcome, tasks, workers, options, ANSWERS)
     ran = simulate(policy, problem, WORLD, seed=1, ledger=fresh)
     ledger = ran.ledger
     ledger.apply(Event(Kind.TOPPED_UP, ledger.seq + 1, price=1000 * problem.budget))
-    available, times = np.ones(workers, np.int8), []
+    times = []
     for number in range(CALLS):
         draw = Draw(*draws.stream(1, draws.POLICY, 0), number)
         begun = time.process_time()

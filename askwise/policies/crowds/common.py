@@ -65,12 +65,13 @@ class SurveyTerms(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """The cheapest price above zero, 0 if there is none; whether a crowd costs nothing; what the
-    answers to the question cost that were asked for, relative to the cheapest price.
+    """The cheapest price above zero, 0 if there is none; whether a crowd costs nothing; relative to
+    that price, the least that a crowd is ranked at, and what a question has cost so far.
     """
 
     unit: float
     free: bool
+    least: float
     so_far: float
 
 
@@ -196,12 +197,13 @@ def price_unit(book: Book) -> float:
 def prices_for(book: Book, task: int, terms: SurveyTerms) -> Prices:
     """Look once at what all crowds cost, and at what a question has cost."""
     workers = book.workers
+    unit = price_unit(book)
     free = False
     for worker in range(book.totals[c.WORKERS]):
         if workers[worker, c.JOINED] == 1 and workers[worker, c.PRICE] == 0:
             free = True
-    unit = price_unit(book)
-    return Prices(unit, free, cost_so_far(book, task, unit, terms))
+    least = terms.free_price if free and unit > 0.0 else 1.0
+    return Prices(unit, free, least, cost_so_far(book, task, unit, terms))
 
 
 @step
@@ -437,7 +439,8 @@ class LearningPolicy(SurveyPolicy):
         kernel = type(self).ranks_by
         if kernel is None:
             return None
-        return float(kernel(book, state, self.params(), task, worker, prices_for(book, task, self.terms()), draw))
+        prices = prices_for(book, task, self.terms())
+        return float(kernel(book, state, self.params(), task, worker, prices, draw))
 
     def scores(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw, available: Array

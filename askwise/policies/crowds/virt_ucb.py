@@ -65,14 +65,13 @@ def virtual_index(
         width *= math.sqrt(8.0 * math.log(book.tasks[task, c.TASK_ASKED] + 1.0))
     price = common.ranked_price(book, worker, prices.unit, params.terms)
     if asked <= 0.0:
-        cheapest = params.terms.free_price if prices.free else 1.0
-        if prices.so_far < params.try_after * (price - cheapest):
+        if prices.so_far < params.try_after * (price - prices.least):
             # Asked only where all have to wait, the cheapest first.
             return -price
         # Beside a free crowd one that was never asked ranks as if its first answer were in (which
         # has a gap of 1), so that money is spent only where free answers disappoint.
-        paid = prices.free and book.workers[worker, c.PRICE] > 0
-        return optimistic(1.0, width, price, params.power) if paid else math.inf
+        beside_free = prices.free and book.workers[worker, c.PRICE] > 0
+        return optimistic(1.0, width, price, params.power) if beside_free else math.inf
     return optimistic(gap, width / math.sqrt(asked), price, params.power)
 
 
@@ -106,9 +105,9 @@ class VirtUcb(LearningPolicy):
         finishes one question after the other. By default all open questions take turns.
     try_after : float
         A crowd that was never asked about a question is tried once the question has cost this many
-        times what its answer costs more than the cheapest crowd's. 0, the paper's algorithm, asks
-        every crowd once first. ``auto`` takes 4: many questions are over before an expensive
-        crowd's turn comes.
+        times what its answer costs more than the cheapest crowd's, free ones at ``free_price``. 0,
+        the paper's algorithm, asks every crowd once first. ``auto`` takes 4: many questions are
+        over before an expensive crowd's turn comes.
     free_price : float
         Price at which a free crowd is ranked, as a share of the lowest price above 0.
 

@@ -26,8 +26,9 @@ def compositions(crowds, parts):
 
 
 def shares(arm, parts, crowds):
-    found = np.full(crowds, np.nan)
-    grid.shares_of(arm, parts, crowds, found)
+    members, found = np.full(parts, -1), np.full(crowds, np.nan)
+    grid.members_of(arm, parts, crowds, members)
+    grid.shares_of(members, found)
     return found
 
 
@@ -150,6 +151,28 @@ def test_a_grid_holds_every_composition_once(crowds, parts):
     found = [tuple(shares(arm, parts, crowds)) for arm in range(len(due))]
     assert found == due
     assert np.array(found).sum(axis=1) == pytest.approx(np.ones(len(due)), abs=1e-15)
+
+
+@pytest.mark.parametrize("crowds", range(1, 6))
+@pytest.mark.parametrize("parts", [1, 2, 3, 5, 8])
+def test_mixtures_follow_each_other_in_the_order_of_their_numbers(crowds, parts):
+    walked, due = np.zeros(parts, np.int64), np.empty(parts, np.int64)
+    for arm in range(grid.points(crowds, parts)):
+        grid.members_of(arm, parts, crowds, due)
+        assert walked.tolist() == due.tolist()
+        grid.advance(walked, crowds)
+    assert walked.tolist() == [crowds - 1] * parts
+
+
+def test_the_distance_of_mixtures_is_the_sum_of_differences_of_shares():
+    crowds, parts = 4, 3
+    members = [np.empty(parts, np.int64) for _ in range(grid.points(crowds, parts))]
+    for arm, written in enumerate(members):
+        grid.members_of(arm, parts, crowds, written)
+    for arm, one in enumerate(members):
+        for second, other in enumerate(members):
+            due = np.abs(shares(arm, parts, crowds) - shares(second, parts, crowds)).sum()
+            assert grid.distance(one, other) == pytest.approx(due, abs=1e-15)
 
 
 def test_phases_last_two_four_eight_asks():

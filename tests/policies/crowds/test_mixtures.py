@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from askwise.core.compiling import bind
 from askwise.core.errors import InvalidParameter
 from askwise.policies.crowds import mixtures
-from askwise.policies.crowds.grid import points, shares_of
+from askwise.policies.crowds.grid import members_of, points, shares_of
 from askwise.policies.crowds.mixtures import best_mixture, best_mixture_any, induced_gap, mixture
 
 SIZES = list(itertools.product(range(1, 6), range(2, 5)))
@@ -209,8 +209,9 @@ def test_two_weak_crowds_at_prices_one_and_two_are_mixed_where_their_leads_meet(
     # On VirtUniform's grid of thirds the mixture beside it is best, by gap per root of mean price.
     worth = []
     for arm in range(points(2, 3)):
-        shares = np.empty(2)
-        shares_of(arm, 3, 2, shares)
+        members, shares = np.empty(3, np.int64), np.empty(2)
+        members_of(arm, 3, 2, members)
+        shares_of(members, shares)
         first, second, _ = np.sort(shares @ responses)[::-1]
         worth.append((first - second) / math.sqrt(shares @ [1, 2]))
     assert worth == pytest.approx(

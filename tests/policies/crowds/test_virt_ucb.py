@@ -165,6 +165,22 @@ def test_an_expensive_crowd_is_tried_when_the_question_has_cost_enough():
     assert ask(campaign).worker == "b"
 
 
+@pytest.mark.parametrize(("try_after", "free_answers"), [(0, 2), (4, 12)])
+def test_a_free_crowd_is_given_as_much_patience_as_its_answers_are_ranked_at(
+    try_after, free_answers
+):
+    # a costs 2 and ranks at 1, b costs nothing and ranks at 1/4. b is at odds with itself: after
+    # x and y its index is (0 + .707) / .5 = 1.414, below the 2 of a's first answer. With try_after
+    # a has to wait until answers at 1/4 have cost 4 * 3/4 = 3: twelve of them.
+    campaign = poll({"name": "virt-ucb", "try_after": try_after}, (2, 0))
+    assert hear(campaign, "xyxyxyxyxyxy"[:free_answers]) == "b" * free_answers
+    assert ask(campaign).worker == "a"
+
+
+def test_where_all_crowds_are_free_nobody_has_to_wait():
+    assert hear(poll({"name": "virt-ucb", "try_after": 4}, (0, 0)), "xx") == "ab"
+
+
 def test_a_crowd_whose_turn_has_not_come_is_asked_where_nobody_else_is_there():
     campaign = poll({"name": "virt-ucb", "try_after": 4}, (1, 3, 2))
     assert ask(campaign, "b", "c").worker == "c"
