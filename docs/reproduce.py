@@ -147,7 +147,7 @@ def check(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> b
     print(f"{seconds:.0f} s)", flush=True)
     if found and args.renew and not results.failures:
         _write(name, experiment, results, seconds)
-        print(f"{name}: kept anew", flush=True)
+        print(f"{name}: kept again", flush=True)
         return True
     return not found and not results.failures
 
