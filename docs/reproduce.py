@@ -4,7 +4,8 @@
 parameters, replications and seed of its kept results, and fails unless every row is the same, but
 for the last digits of a float. With ``--seed`` the replications are others, and every mean has to
 be within four joint standard errors. ``--renew`` keeps what comes out where rows differ, after a
-change that was meant to move them; ``--keep`` runs an experiment in full and keeps what comes out.
+change that was meant to move them, or where nothing says how they were made; ``--keep`` runs an
+experiment in full and keeps what comes out.
 
 All of them take hours. With ``--record FILE`` those that agreed are noted, and left out the next
 time unless askwise or their kept results have changed.
@@ -145,9 +146,9 @@ def check(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> b
         end="",
     )
     print(f"{seconds:.0f} s)", flush=True)
-    if found and args.renew and not results.failures:
+    if args.renew and (found or not kept.made) and not results.failures:
         _write(name, experiment, results, seconds)
-        print(f"{name}: kept anew", flush=True)
+        print(f"{name}: kept again", flush=True)
         return True
     return not found and not results.failures
 
@@ -256,7 +257,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             continue
         try:
             if args.keep:
-                right = keep(name, args, settings)
+                # One folder of data for many experiments: some of them have none.
+                fitting = _that_fit(name, settings) if len(names) > 1 else settings
+                right = keep(name, args, fitting)
             elif not kept:
                 raise InvalidParameter(f"no results of {name} are kept", field="names")
             else:

@@ -93,15 +93,18 @@ def test_a_row_that_was_changed_is_found(kept: Path, capsys: pytest.CaptureFixtu
     assert f"{first.metric} of {first.series} at {first.x:g}" in printed.out
 
 
-def test_what_differs_can_be_kept_anew(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_differs_can_be_kept_again(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = Results.read_json(kept)
     first = results.rows[0]
     forged = replace(first, mean=first.mean + 1, ci_high=first.ci_high + 1)
     replace(results, rows=(forged, *results.rows[1:])).write_json(kept)
     assert reproduce.main([CHEAP, "--renew"]) == 0
-    assert f"{CHEAP}: kept anew" in capsys.readouterr().out
+    assert f"{CHEAP}: kept again" in capsys.readouterr().out
     renewed = Results.read_json(kept)
     assert (renewed.rows, renewed.seed, renewed.reps) == (results.rows, 3, 20)
+    replace(results, made={}).write_json(kept)
+    assert reproduce.main([CHEAP, "--renew"]) == 0
+    assert Results.read_json(kept).made
     with pytest.raises(SystemExit):
         reproduce.main([CHEAP, "--renew", "--seed", "4"])
 
