@@ -34,6 +34,7 @@ WRONG = {
     "open_at_once": [0, -1, 1.5, True, "1", [1]],
     "free_price": [0, -0.5, 1.0001, *NO_NUMBERS],
     "reward": ["", "Gap", None, True, 1, ["gap"]],
+    "try_after": [-1, -1e-9, *NO_NUMBERS],
     "power": [0, 0.4999, 4.0001, -1, *NO_NUMBERS],
     "shares": [[1, 2], "a", 1, True, [("a", 1)], {"a": 0}, {}, {"a": 0, "b": 0.0}],
 }
@@ -51,6 +52,7 @@ RIGHT = {
     "open_at_once": [None, 1, 7],
     "free_price": [0.25, 1, 0.001],
     "reward": ["gap", "accuracy"],
+    "try_after": [0, 1.5, 100],
     "power": [0.5, 1, 4],
     "shares": [None, {"a": 1}, {"a": 1, "b": 0}, {"b": 0.001}],
 }

@@ -123,9 +123,9 @@ class SurveyPrices(EqualErrorExperiment):
             "virt-ucb asks every crowd once before it compares them, as in the paper. Where the "
             "good crowd is also the cheap one and few answers are enough, the first answer of the "
             "expensive crowd is a large part of the cost; drawing by price often goes without it. "
-            "With try_after the expensive crowd is asked once the question has cost so many times "
-            "what its answer costs more than the cheapest's. That saves most where the good crowd "
-            "is the cheap one, and takes a little longer to find a good crowd that is expensive."
+            "With try_after=4 a crowd is asked once the question has cost four times what its "
+            "answer costs more than the cheapest's. That saves most where the good crowd is the "
+            "cheap or the free one, and takes a little longer to find one that is expensive."
         )
         found.append(
             "virt-ucb ranks a free crowd at a quarter of the cheapest price, so it looks for the "
