@@ -17,7 +17,7 @@ from askwise.cli.examples import examples
 from askwise.cli.opening import leave_compiler_out
 from askwise.cli.options import AsJson, argument, cores, option, settings_of
 from askwise.cli.progress import narrated, progress, spoken
-from askwise.cli.reports import command_line, pages, show_found
+from askwise.cli.reports import command_line, pages
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def aggregate(
     if as_json:
         output.show_json({**one.to_json(), "files": [str(path) for path in written]})
     else:
-        show_found(one, as_json, screen=_show, lines=_print_lines, files=written)
+        output.show_found(one, as_json, screen=_show, lines=_print_lines, files=written)
 
 
 def _check_backend(method: str, backend: AggregateBackend, scheduler: str | None) -> None:

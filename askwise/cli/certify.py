@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from askwise.cli import output
 from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, argument, option, switch
-from askwise.cli.reports import show_found
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def certify(
                 field="draw",
             )
         write_columns(out, drawn.columns())
-        show_found(found, as_json, screen=_show, lines=_print_lines, files=[out])
+        output.show_found(found, as_json, screen=_show, lines=_print_lines, files=[out])
         return
     if draw_file is None:
         raise InvalidParameter(
@@ -122,7 +121,7 @@ def certify(
     _same_as_recorded(drawn, given, {"escalate": escalate, "at_once": at_once})
     truths = {} if audit is None else read_audits(audit)
     found = auditing.certify(scored, drawn, truths, ahead=1 if next_ones is None else next_ones)
-    show_found(found, as_json, screen=_show, lines=_print_lines, files=[])
+    output.show_found(found, as_json, screen=_show, lines=_print_lines)
 
 
 def _random_seed() -> int:

@@ -14,12 +14,12 @@ from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.progress import progress
-from askwise.cli.reports import command_line, pages, show_found
+from askwise.cli.reports import command_line, pages
 from askwise.cli.scores import Metric, PeopleMetric, Threshold, Tool, read_export
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
-    from askwise.auditing import Interval, JudgeAgreement, ReportCard
+    from askwise.auditing import JudgeAgreement, ReportCard
 
     Columns = Mapping[str, list[str]]
 
@@ -115,7 +115,7 @@ def check(
             write_card(found, place, str(verdicts), people, command)
             tell("drawing", 1, 1)
     written = [] if out is None else [out / "report.html"]
-    show_found(
+    output.show_found(
         found,
         as_json,
         screen=lambda card: _show(card, str(verdicts), people),
@@ -199,48 +199,44 @@ def _say_agreements(shown: Sequence[JudgeAgreement], as_json: bool) -> None:
 
 def _print_lines(card: ReportCard) -> None:
     """One fact per line, for programs that read lines."""
-    line = output.line
+    line, ends_of = output.line, output.ends_of
     for name in ("tasks", "verdicts", "failures"):
         line(name, getattr(card, name))
     for name in ("people", "answers", "tasks", "tied", "alone"):
         line(f"human_{name}" if name != "people" else name, getattr(card.people, name))
-    line("ceiling", *_ends(card.people.ceiling))
+    line("ceiling", *ends_of(card.people.ceiling))
     line("attainable", card.people.attainable)
     for each in card.judges:
-        line("accuracy", each.judge, *_ends(each.accuracy), each.tasks)
-        line("kappa", each.judge, *_ends(each.kappa))
-        line("failed", each.judge, *_ends(each.failures), each.verdicts)
+        line("accuracy", each.judge, *ends_of(each.accuracy), each.tasks)
+        line("kappa", each.judge, *ends_of(each.kappa))
+        line("failed", each.judge, *ends_of(each.failures), each.verdicts)
         for rates in each.classes:
-            line("tpr", each.judge, rates.label, *_ends(rates.tpr))
-            line("tnr", each.judge, rates.label, *_ends(rates.tnr))
+            line("tpr", each.judge, rates.label, *ends_of(rates.tpr))
+            line("tnr", each.judge, rates.label, *ends_of(rates.tnr))
         if each.alternative is not None:
             test = each.alternative
             line("alternative", each.judge, test.winning_rate, test.passes, test.advantage)
         if each.flips is not None:
-            line("flips", each.judge, *_ends(each.flips.share), each.flips.tasks)
+            line("flips", each.judge, *ends_of(each.flips.share), each.flips.tasks)
     panel = card.panel
-    line("panel_accuracy", *_ends(panel.accuracy), panel.tasks)
-    line("correlation", *_ends(panel.correlation))
-    line("effective", *_ends(panel.effective), panel.counted)
+    line("panel_accuracy", *ends_of(panel.accuracy), panel.tasks)
+    line("correlation", *ends_of(panel.correlation))
+    line("effective", *ends_of(panel.effective), panel.counted)
     line("families", panel.within_families, panel.between_families)
     for part in panel.contributions:
-        line("gain", part.judge, *_ends(part.gain), part.effect)
+        line("gain", part.judge, *ends_of(part.gain), part.effect)
     if card.cascade is not None:
         found = card.cascade
         line("cascade", ", ".join(found.judges), found.until, found.cost, found.all_cost)
-        line("cascade_chosen", found.chosen_cost, *_ends(found.chosen_error))
-        line("cascade_error", *_ends(found.error))
-        line("all_error", *_ends(found.all_error))
+        line("cascade_chosen", found.chosen_cost, *ends_of(found.chosen_error))
+        line("cascade_error", *ends_of(found.error))
+        line("all_error", *ends_of(found.all_error))
     for share in card.shares:
-        line("share", share.label, share.naive.value, *_ends(share.human), *_ends(share.ppi))
+        line("share", share.label, share.naive.value, *ends_of(share.human), *ends_of(share.ppi))
     for need in card.needs:
         line("need", need.alpha, need.clean, need.expected)
     for remark in card.remarks:
         line("remark", remark)
-
-
-def _ends(found: Interval | None) -> tuple[float | None, ...]:
-    return (None, None, None) if found is None else (found.value, found.low, found.high)
 
 
 def _show(card: ReportCard, source: str, people: str) -> None:

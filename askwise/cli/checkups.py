@@ -211,7 +211,7 @@ def _writable(file: Path) -> str:
 def _compiler() -> Iterator[Finding]:
     try:
         from askwise.core import compiling
-        from askwise.core.code_cache import preferred_directory
+        from askwise.core.compiling.code_cache import preferred_directory
     except Exception as error:  # Numba may raise anything: it refuses versions of NumPy
         advice = "pip install --force-reinstall numba, or set ASKWISE_JIT=0 to do without it"
         yield Finding("compiler", "cache", "problem", _reason(error), advice)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,7 +12,7 @@ from askwise.cli.exit_codes import ExitCode
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl
 
 if TYPE_CHECKING:
-    from askwise.cli.checkups import Finding
+    from askwise.cli.checkups import Checkup
 
 SIGNS = {"ok": ("ok", "green"), "absent": ("-", "dim"), "problem": ("problem", "bold red")}
 
@@ -28,21 +27,21 @@ def doctor(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     from askwise.cli.checkups import examined
 
     found = examined(store)
-    if as_json:
-        output.show_json(found.to_json())
-    elif output.for_people():
-        _show(found.findings)
-    else:
-        for each in found.findings:
-            output.line(each.area, each.name, each.state, each.detail, each.advice or None)
+    output.show_found(found, as_json, screen=_show, lines=_print_lines)
     if not found.well:
         raise typer.Exit(ExitCode.NOT_SO)
 
 
-def _show(findings: Sequence[Finding]) -> None:
+def _print_lines(found: Checkup) -> None:
+    for each in found.findings:
+        output.line(each.area, each.name, each.state, each.detail, each.advice or None)
+
+
+def _show(found: Checkup) -> None:
     """Everything below its area, and what to do once more at the end."""
     from rich.text import Text
 
+    findings = found.findings
     for area in dict.fromkeys(each.area for each in findings):
         rows = []
         for each in findings:

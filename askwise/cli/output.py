@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
+
+    from askwise.auditing import Interval
 
 NONE = "-"
 """What stands for "none" in a table or a line."""
@@ -46,6 +50,11 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def ends_of(interval: Interval | None) -> tuple[float | None, ...]:
+    """An estimate and the ends of its interval."""
+    return (None,) * 3 if interval is None else (interval.value, interval.low, interval.high)
 
 
 def line(*values: Any) -> None:
@@ -94,6 +103,23 @@ def value_of(found: Any, field: str | Callable[[Any], Any]) -> Any:
     if not isinstance(field, str):
         return field(found)
     return found.get(field) if isinstance(found, dict) else getattr(found, field)
+
+
+def show_found(
+    found: Any,
+    as_json: bool,
+    *,
+    screen: Callable[[Any], None],
+    lines: Callable[[Any], None],
+    files: Iterable[Path] = (),
+) -> None:
+    """Print what was found, as JSON or for a screen or in lines, and where its files are."""
+    if as_json:
+        show_json(found.to_json())
+        return
+    (screen if for_people() else lines)(found)
+    for path in files:
+        print(path)
 
 
 def say(raw: Any, as_json: bool, text: str) -> None:

@@ -8,7 +8,7 @@ from askwise.cli import output
 from askwise.cli.examples import examples
 from askwise.cli.opening import open_campaign
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl
-from askwise.cli.results import ends_of, percents
+from askwise.cli.results import percents
 
 if TYPE_CHECKING:
     from askwise.campaign.views import FamilyAgreement, PilotReport, PilotWorker
@@ -23,18 +23,18 @@ _FACTS = (
 def pilot(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what the pilot has shown of its workers so far."""
     found = open_campaign(store, name).pilot()
-    if as_json:
-        output.show_json(found.to_json())
-    elif output.for_people():
-        _show(found)
-    else:
-        for field in _FACTS:
-            output.line(field, getattr(found, field))
-        for each in found.workers:
-            output.line("worker", each.id, *_counts(each), *ends_of(each.agreement), each.compared,
-                        *ends_of(each.accuracy), each.truths)  # fmt: skip
-        for family in found.families:
-            output.line("family", family.family, *ends_of(family.excess), family.suspicious)
+    output.show_found(found, as_json, screen=_show, lines=_print_lines)
+
+
+def _print_lines(found: PilotReport) -> None:
+    line, ends_of = output.line, output.ends_of
+    for field in _FACTS:
+        line(field, getattr(found, field))
+    for each in found.workers:
+        line("worker", each.id, *_counts(each), *ends_of(each.agreement), each.compared,
+             *ends_of(each.accuracy), each.truths)  # fmt: skip
+    for family in found.families:
+        line("family", family.family, *ends_of(family.excess), family.suspicious)
 
 
 def _counts(worker: PilotWorker) -> tuple[Any, ...]:

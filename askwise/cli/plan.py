@@ -13,7 +13,7 @@ from askwise.cli.completing import completes
 from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, Seed, option
 from askwise.cli.progress import progress
-from askwise.cli.reports import command_line, pages, show_found
+from askwise.cli.reports import command_line, pages
 from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
@@ -121,10 +121,10 @@ def plan(
             made = _plan_workers(given, place, tell)
     files = [] if out is None else [out / "report.html"]
     if crowds is not None:
-        show_found(made, as_json, screen=_show, lines=_print_lines, files=files)
+        output.show_found(made, as_json, screen=_show, lines=_print_lines, files=files)
     else:
         screens = {"screen": campaign_plan.show, "lines": campaign_plan.print_lines}
-        show_found(made, as_json, files=files, **screens)
+        output.show_found(made, as_json, files=files, **screens)
 
 
 def _check_together(given: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from askwise.cli.completing import completes
 from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, Seed, argument, option
 from askwise.cli.progress import progress, spoken
-from askwise.cli.reports import command_line, pages, show_found
+from askwise.cli.reports import command_line, pages
 from askwise.core.registry import split_outside_brackets
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def replay(
             command = command_line("replay", labels, **files, **asked, duplicates=duplicates)
             write_replay(found, place, str(labels), command)
     written = [] if out is None else [out / "report.html"]
-    show_found(found, as_json, screen=_show, lines=_print_lines, files=written)
+    output.show_found(found, as_json, screen=_show, lines=_print_lines, files=written)
 
 
 def _print_lines(found: Replay) -> None:

@@ -5,12 +5,10 @@ import shlex
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from askwise.cli import output
 from askwise.cli.extras import extra
 from askwise.core.errors import InvalidParameter
 
@@ -56,23 +54,6 @@ def pages(target: Path | None) -> Iterator[Path | None]:
         import matplotlib  # noqa: F401
 
         yield place
-
-
-def show_found(
-    found: Any,
-    as_json: bool,
-    *,
-    screen: Callable[[Any], None],
-    lines: Callable[[Any], None],
-    files: Sequence[Path],
-) -> None:
-    """Print what was found, as JSON or for a screen or in lines, and where its files are."""
-    if as_json:
-        output.show_json(found.to_json())
-        return
-    (screen if output.for_people() else lines)(found)
-    for path in files:
-        print(path)
 
 
 def command_line(*words: object, **options: object) -> str:

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from askwise.auditing import Interval
-    from askwise.campaign.views import Answer, CampaignResults, MeasuredAccuracy, WorkerReport
+    from askwise.campaign.views import (
+        Agreement,
+        Answer,
+        CampaignResults,
+        JudgesReport,
+        MeasuredAccuracy,
+        WorkerReport,
+    )
 
 WorkerName = Annotated[str, argument("WORKER", "The worker's id.")]
 
@@ -40,7 +47,7 @@ def results(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
                 output.line(field, value)
         for field, share in (("audited", found.audited), ("known", found.known)):
             if share is not None:
-                output.line(field, share.right, share.tasks, *ends_of(share.share))
+                output.line(field, share.right, share.tasks, *output.ends_of(share.share))
         for option, count in found.labels.items():
             output.line("label", option, count)
 
@@ -90,22 +97,25 @@ def _measured(found: MeasuredAccuracy) -> str:
 def agreement(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show how far answers to the same tasks agree, with 95% intervals."""
     found = open_campaign(store, name).agreement()
-    if as_json:
-        output.show_json(found.to_json())
-    elif output.for_people():
-        alpha = found.alpha
-        facts = [
-            ("agreement", percents(found.agreement) or "not known: no task has two answers"),
-            ("alpha", "" if alpha is None else f"{alpha.value:.3f} ({alpha.low:.3f} to "
-                                                f"{alpha.high:.3f})"),
-            ("over", f"{found.answers} answers to {found.tasks} tasks with two or more"),
-        ]  # fmt: skip
-        output.show(output.grid(facts))
-    else:
-        output.line("tasks", found.tasks)
-        output.line("answers", found.answers)
-        output.line("agreement", *ends_of(found.agreement))
-        output.line("alpha", *ends_of(found.alpha))
+    output.show_found(found, as_json, screen=_show_agreement, lines=_print_agreement)
+
+
+def _print_agreement(found: Agreement) -> None:
+    output.line("tasks", found.tasks)
+    output.line("answers", found.answers)
+    output.line("agreement", *output.ends_of(found.agreement))
+    output.line("alpha", *output.ends_of(found.alpha))
+
+
+def _show_agreement(found: Agreement) -> None:
+    alpha = found.alpha
+    facts = [
+        ("agreement", percents(found.agreement) or "not known: no task has two answers"),
+        ("alpha", "" if alpha is None else f"{alpha.value:.3f} ({alpha.low:.3f} to "
+                                            f"{alpha.high:.3f})"),
+        ("over", f"{found.answers} answers to {found.tasks} tasks with two or more"),
+    ]  # fmt: skip
+    output.show(output.grid(facts))
 
 
 @examples("askwise worker cats ann")
@@ -114,23 +124,22 @@ def worker(
 ) -> None:
     """Show one worker in full: quality over time, mistakes, contexts, pace."""
     found = open_campaign(store, name).worker(worker)
-    if as_json:
-        output.show_json(found.to_json())
-    elif output.for_people():
-        _show_worker(found)
-    else:
-        output.line("worker", found.worker.id, found.worker.answered, found.worker.paid)
-        output.line("basis", found.basis)
-        for block in found.blocks:
-            output.line("block", block.first, block.last, *ends_of(block.quality))
-        for each in found.confusion:
-            output.line("said", each.expected, each.said, each.count)
-        for context in found.contexts:
-            output.line("context", context.context, context.answers, context.judged,
-                        *ends_of(context.quality))  # fmt: skip
-        if found.pace is not None:
-            pace = found.pace
-            output.line("pace", pace.answers, found.worker.seconds_an_answer, pace.answers_an_hour)
+    output.show_found(found, as_json, screen=_show_worker, lines=_print_worker)
+
+
+def _print_worker(found: WorkerReport) -> None:
+    output.line("worker", found.worker.id, found.worker.answered, found.worker.paid)
+    output.line("basis", found.basis)
+    for block in found.blocks:
+        output.line("block", block.first, block.last, *output.ends_of(block.quality))
+    for each in found.confusion:
+        output.line("said", each.expected, each.said, each.count)
+    for context in found.contexts:
+        output.line("context", context.context, context.answers, context.judged,
+                    *output.ends_of(context.quality))  # fmt: skip
+    if found.pace is not None:
+        pace = found.pace
+        output.line("pace", pace.answers, found.worker.seconds_an_answer, pace.answers_an_hour)
 
 
 def _show_worker(found: WorkerReport) -> None:
@@ -166,40 +175,43 @@ def _show_worker(found: WorkerReport) -> None:
 def judges(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show the models among the workers: against people, and together."""
     found = open_campaign(store, name).judges()
-    panel = None if found.panel is None else found.panel.effective
-    if as_json:
-        output.show_json(found.to_json())
-    elif output.for_people():
-        worth = "not known" if panel is None else f"{panel.value:.1f} that err independently"
-        output.show(output.grid([("judges", len(found.judges)), ("worth", worth)]))
-        columns = ["judge", "family", ">answers", ">failed", ">cost per answer"]
-        rows = [
-            [each.id, each.family, each.answers, each.failed, each.cost_an_answer,
-             percents(each.with_people), percents(each.accuracy), each.truths]
-            for each in found.judges
-        ]  # fmt: skip
-        columns += ["agrees with people", "right", ">of truths"]
-        output.show("", output.table(columns, rows))
-    else:
-        output.line("tasks", found.tasks)
-        output.line("worth", *ends_of(panel))
-        for each in found.judges:
-            output.line("judge", each.id, each.family, each.answers, each.failed,
-                        each.cost_an_answer, *ends_of(each.with_people), each.compared,
-                        *ends_of(each.accuracy), each.truths)  # fmt: skip
-        for family in found.families:
-            output.line("family", family.family, *ends_of(family.excess), family.suspicious)
+    output.show_found(found, as_json, screen=_show_judges, lines=_print_judges)
+
+
+def _print_judges(found: JudgesReport) -> None:
+    output.line("tasks", found.tasks)
+    output.line("worth", *output.ends_of(_worth(found)))
+    for each in found.judges:
+        output.line("judge", each.id, each.family, each.answers, each.failed,
+                    each.cost_an_answer, *output.ends_of(each.with_people), each.compared,
+                    *output.ends_of(each.accuracy), each.truths)  # fmt: skip
+    for family in found.families:
+        output.line("family", family.family, *output.ends_of(family.excess), family.suspicious)
+
+
+def _worth(found: JudgesReport) -> Interval | None:
+    """How many judges that err independently they are worth together."""
+    return None if found.panel is None else found.panel.effective
+
+
+def _show_judges(found: JudgesReport) -> None:
+    panel = _worth(found)
+    worth = "not known" if panel is None else f"{panel.value:.1f} that err independently"
+    output.show(output.grid([("judges", len(found.judges)), ("worth", worth)]))
+    columns = ["judge", "family", ">answers", ">failed", ">cost per answer"]
+    rows = [
+        [each.id, each.family, each.answers, each.failed, each.cost_an_answer,
+         percents(each.with_people), percents(each.accuracy), each.truths]
+        for each in found.judges
+    ]  # fmt: skip
+    columns += ["agrees with people", "right", ">of truths"]
+    output.show("", output.table(columns, rows))
 
 
 def _written(quality: Interval | None, found: WorkerReport) -> str:
     if quality is None or found.basis != "utility":
         return percents(quality)
     return f"{quality.value:.4g} ({quality.low:.4g} to {quality.high:.4g})"
-
-
-def ends_of(interval: Interval | None) -> tuple[float | None, ...]:
-    """An estimate and the ends of its interval."""
-    return (None,) * 3 if interval is None else (interval.value, interval.low, interval.high)
 
 
 def percents(interval: Interval | None) -> str:

@@ -17,7 +17,7 @@ from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.campaign import Explanation, Status
-    from askwise.campaign.views import NeedsGold
+    from askwise.campaign.views import CampaignCertificate, NeedsGold
     from askwise.core.allocation import Watch
     from askwise.core.content import Content
     from askwise.core.events import Event
@@ -78,15 +78,16 @@ def answers(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
 def certificate(name: Name, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Show what audits have shown of the labels so far."""
     found = open_campaign(store, name).certificate()
-    if as_json:
-        output.show_json(found.to_json())
-        return
-    if not output.for_people():
-        raw = found.to_json()
-        for field in raw:
-            if field not in ("by", "blocks"):
-                output.line(field, raw[field])
-        return
+    output.show_found(found, as_json, screen=_show_certificate, lines=_print_certificate)
+
+
+def _print_certificate(found: CampaignCertificate) -> None:
+    for field, value in found.to_json().items():
+        if field not in ("by", "blocks"):
+            output.line(field, value)
+
+
+def _show_certificate(found: CampaignCertificate) -> None:
     labels = f"{found.certified} certified, {found.escalated} replaced, {found.uncertified} neither"
     facts: list[tuple[str, Any]] = [
         ("statement", found.statement),
@@ -139,23 +140,20 @@ def explain(
 ) -> None:
     """Tell why an assignment was made, recomputed from the log."""
     found = open_campaign_of(store, assignment).explain(assignment)
-    if as_json:
-        output.show_json(found.to_json())
-    elif output.for_people():
-        _show_explanation(found)
-    else:
-        raw = found.to_json()
-        for field in raw:
-            if field not in ("rows", "candidates", "watch"):
-                output.line(field, raw[field])
-        _tell_watch(found.watch)
-        for row in found.rows:
-            output.line("row", *row)
-        for each in found.candidates:
-            details = " ".join(f"{name}={output.cell(each.details[name])}" for name in each.details)
-            output.line(
-                "candidate", each.worker, each.available, each.room, each.index, details or None
-            )
+    output.show_found(found, as_json, screen=_show_explanation, lines=_print_explanation)
+
+
+def _print_explanation(found: Explanation) -> None:
+    for field, value in found.to_json().items():
+        if field not in ("rows", "candidates", "watch"):
+            output.line(field, value)
+    _tell_watch(found.watch)
+    for row in found.rows:
+        output.line("row", *row)
+    for each in found.candidates:
+        details = " ".join(f"{name}={output.cell(value)}" for name, value in each.details.items())
+        about = (each.worker, each.available, each.room, each.index)
+        output.line("candidate", *about, details or None)
 
 
 def _tell_watch(watch: Watch | None) -> None:

@@ -15,9 +15,10 @@ from askwise.lab.worlds.recorded import RecordedWorld, recorded_reply, recorded_
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
+from askwise.ledger.plan_rows import take_plan
 from askwise.ledger.proposals import Proposal, fault
 from askwise.ledger.queries import new_cell_of, next_task
-from askwise.ledger.transitions import proceed, take_plan
+from askwise.ledger.transitions import proceed
 from askwise.stopping.base import CONFIDENT, GO_ON, OPTION, SURE, Limits, at_limit
 
 FULL, FAULTY = -1001, -1002

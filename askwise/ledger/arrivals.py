@@ -12,7 +12,7 @@ from askwise.core.compiling import hurry
 from askwise.core.money import to_micro
 from askwise.core.problem import KINDS, UNLIMITED, Problem, Task, Worker
 from askwise.ledger import columns as c
-from askwise.ledger import transitions
+from askwise.ledger import plan_rows, task_queue, transitions
 from askwise.ledger.capacity import grown
 from askwise.ledger.columns import Book
 
@@ -85,7 +85,7 @@ def _set_kind(ledger: Members, at: int, worker: Worker) -> None:
 def quote(ledger: Members, quotes: Sequence[Mapping[str, str]]) -> None:
     """Take a mechanism's prices for the bids; what is out keeps the price it was asked at."""
     # A plan reserves by the price: a new price finds no plan, as it precedes the decision.
-    transitions.drop_plan(ledger.book)
+    plan_rows.drop_plan(ledger.book)
     ledger.book.totals[c.QUOTED] = 1
     for each in quotes:
         row = ledger.book.workers[ledger.worker_at(each["id"])]
@@ -113,7 +113,7 @@ def add(ledger: Members, tasks: Sequence[Task]) -> None:
         if task.workers is not None:
             _name(ledger, at, task.workers)
     if before and after <= len(ledger.book.queue) // 2:
-        transitions.enter_queue(ledger.book.tasks, ledger.book.queue, before, after)
+        task_queue.enter_queue(ledger.book.tasks, ledger.book.queue, before, after)
     else:
         ledger.book = ledger.book._replace(queue=queue_of(ledger.book.tasks, after))
 
@@ -121,7 +121,7 @@ def add(ledger: Members, tasks: Sequence[Task]) -> None:
 def queue_of(tasks: Array, count: int) -> Array:
     """A tournament of tasks, with room for as many as a power of two."""
     queue = np.full(2 << max(0, count - 1).bit_length(), -1, np.int64)
-    build = transitions.build_queue
+    build = task_queue.build_queue
     (hurry(build) if count > MANY else build)(tasks, queue, count)
     return queue
 

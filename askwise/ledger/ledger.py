@@ -19,7 +19,7 @@ from askwise.core.problem import Problem, Task, Worker
 from askwise.core.reasons import Reason
 from askwise.core.repeated_calls import RepeatedCalls
 from askwise.core.screening import GOLD_NOTES
-from askwise.ledger import arrivals, snapshots, transitions
+from askwise.ledger import arrivals, plan_rows, snapshots, transitions
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.arrivals import NAMELESS
@@ -206,7 +206,7 @@ class Ledger:
         if kind == k.DECIDED:
             self.room_for_plan(len(plan))
             rows = plan.arrays()
-            self.calls.with_book(transitions.take_plan, self.book, *rows, 0, len(plan))
+            self.calls.with_book(plan_rows.take_plan, self.book, *rows, 0, len(plan))
             return Fact(kind, task, worker, value, note, -1)
         if kind == k.ASKED:
             self.room_for_assignments(1)

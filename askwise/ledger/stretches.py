@@ -29,6 +29,7 @@ from askwise.ledger.entries import (
     PlanRows,
 )
 from askwise.ledger.ledger import Ledger
+from askwise.ledger.plan_rows import take_plan
 from askwise.ledger.scanning import (
     COST,
     FIELDS,
@@ -50,7 +51,7 @@ from askwise.ledger.scanning import (
     scan_bodies,
     take_floats,
 )
-from askwise.ledger.transitions import AT_PRICE, MISFIT, advance, as_fact, take_plan
+from askwise.ledger.transitions import AT_PRICE, MISFIT, advance, as_fact
 
 SILENT = np.array([kind in TEACHES_NOTHING for kind in range(max(Kind) + 1)])
 """By the number of a kind, whether policies and rules learn nothing from it."""

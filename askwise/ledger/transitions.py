@@ -8,73 +8,15 @@ from askwise.kernels import Array, Fact, kernel, step
 from askwise.ledger import columns as c
 from askwise.ledger import kinds as k
 from askwise.ledger.columns import Book
-from askwise.ledger.queries import ahead, new_cell_of, part_of, tasks_left
+from askwise.ledger.plan_rows import drop_plan, drop_row, fitting_row, trim_plan, trim_to_limit
+from askwise.ledger.queries import new_cell_of, part_of
+from askwise.ledger.task_queue import requeue
 
 MISFIT = -2
 """An event that does not follow from those before it."""
 
 AT_PRICE = -1
 """Stands for the cost of what is settled at the price it was asked at."""
-
-
-@step
-def requeue(tasks: Array, queue: Array, task: int) -> None:
-    """Mend the tournament after a task's row changed."""
-    half = len(queue) // 2
-    node = (half + task) // 2
-    while node >= 1:
-        left, right = queue[2 * node], queue[2 * node + 1]
-        winner = left if ahead(tasks, left, right) else right
-        if winner == queue[node] and winner != task:
-            # Neither who wins here nor the winner's row has changed: nor has anything above.
-            return
-        queue[node] = winner
-        node //= 2
-
-
-@kernel
-def build_queue(tasks: Array, queue: Array, count: int) -> None:
-    """Fill the tournament for ``count`` tasks; its length is twice a power of two."""
-    half = len(queue) // 2
-    for task in range(half):
-        queue[half + task] = task if task < count else -1
-    for node in range(half - 1, 0, -1):
-        left, right = queue[2 * node], queue[2 * node + 1]
-        queue[node] = left if ahead(tasks, left, right) else right
-
-
-@kernel
-def enter_queue(tasks: Array, queue: Array, first: int, end: int) -> None:
-    """Take tasks into a tournament that has room for them."""
-    for task in range(first, end):
-        queue[len(queue) // 2 + task] = task
-        requeue(tasks, queue, task)
-
-
-@step
-def take_plan(book: Book, rows: Array, odds: Array, first: int, length: int) -> None:
-    """Take rows as the current decision: reserve their money as a whole."""
-    totals, workers, plan, chances = book.totals, book.workers, book.plan, book.odds
-    planned = 0
-    for row in range(length):
-        at = first + row
-        plan[row, c.PLAN_TASK] = rows[at, c.PLAN_TASK]
-        plan[row, c.PLAN_WORKER] = rows[at, c.PLAN_WORKER]
-        plan[row, c.PLAN_COUNT] = rows[at, c.PLAN_COUNT]
-        chances[row] = odds[at]
-        planned += workers[rows[at, c.PLAN_WORKER], c.PRICE] * rows[at, c.PLAN_COUNT]
-    totals[c.PLAN_ROWS] = length
-    totals[c.PLANNED] = planned
-    totals[c.DECISIONS] += 1
-
-
-@kernel
-def drop_row(book: Book, row: int) -> None:
-    """Give up what is left of a plan's row."""
-    plan = book.plan
-    price = book.workers[plan[row, c.PLAN_WORKER], c.PRICE]
-    book.totals[c.PLANNED] -= price * plan[row, c.PLAN_COUNT]
-    plan[row, c.PLAN_COUNT] = 0
 
 
 @step
@@ -186,34 +128,6 @@ def find_assignment(assignments: Array, count: int, seq: int) -> int:
         else:
             high = middle
     return low if low < count and assignments[low, c.SEQ] == seq else -1
-
-
-@kernel
-def trim_plan(book: Book) -> None:
-    """Give up what the plan holds for workers beyond the tasks that are left for them."""
-    totals, workers, plan = book.totals, book.workers, book.plan
-    if totals[c.ASKED_ONCE] == 0 and totals[c.OPEN_NAMED] == 0:
-        return
-    for row in range(totals[c.PLAN_ROWS]):
-        worker, count = plan[row, c.PLAN_WORKER], plan[row, c.PLAN_COUNT]
-        left = tasks_left(book, worker)
-        if plan[row, c.PLAN_TASK] < 0 and count > left:
-            excess = count - left
-            plan[row, c.PLAN_COUNT] -= excess
-            totals[c.PLANNED] -= excess * workers[worker, c.PRICE]
-
-
-@kernel
-def trim_to_limit(book: Book, worker: int) -> None:
-    """Give up what the plan holds for a worker beyond their limit, the last rows first."""
-    totals, workers, plan = book.totals, book.workers, book.plan
-    left = max(0, workers[worker, c.LIMIT] - workers[worker, c.ASKED])
-    for row in range(totals[c.PLAN_ROWS]):
-        if plan[row, c.PLAN_WORKER] == worker:
-            excess = max(0, plan[row, c.PLAN_COUNT] - left)
-            plan[row, c.PLAN_COUNT] -= excess
-            totals[c.PLANNED] -= excess * workers[worker, c.PRICE]
-            left -= plan[row, c.PLAN_COUNT]
 
 
 @kernel
@@ -336,24 +250,6 @@ def pay_out(workers: Array, worker: int, amount: int) -> None:
     """Note that a worker was paid; what they are paid was spent before."""
     workers[worker, c.PAID_OUT] += amount
     workers[worker, c.PAID_UP_TO] = workers[worker, c.ANSWERED]
-
-
-@kernel
-def drop_plan(book: Book) -> None:
-    """Give up the rest of the current decision."""
-    for row in range(book.totals[c.PLAN_ROWS]):
-        drop_row(book, row)
-
-
-@step
-def fitting_row(book: Book, task: int, worker: int) -> int:
-    """The first row of the plan that asks a worker about a task, or about any; -1 if none does."""
-    plan = book.plan
-    for row in range(book.totals[c.PLAN_ROWS]):
-        fits = plan[row, c.PLAN_TASK] == task or plan[row, c.PLAN_TASK] == -1
-        if plan[row, c.PLAN_WORKER] == worker and plan[row, c.PLAN_COUNT] > 0 and fits:
-            return row
-    return -1
 
 
 @kernel

@@ -12,6 +12,7 @@ import pytest
 from askwise.cli import warm as command
 from askwise.cli import warming
 from askwise.core import compiling
+from askwise.core.compiling import permission
 from tests.cli.helpers import askwise, environment, program_on_terminal, without_progress
 
 # With others that compile the same policy, in one process of a run: so it is compiled once.
@@ -77,7 +78,7 @@ def test_it_says_which_kernel_is_compiled_and_how_far_it_is(
     monkeypatch.setattr(compiling, "PLAIN", False)
 
     def run() -> None:
-        for watcher in compiling._watchers:
+        for watcher in permission.watchers:
             watcher("choose_best", True)
             watcher("choose_best", False)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from askwise.core import code_cache
+from askwise.core.compiling import code_cache
 from tests.cli.helpers import environment
 
 pytestmark = pytest.mark.compiled

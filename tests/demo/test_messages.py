@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from askwise.demo.messages import CONTENT, OPTIONS, make_messages
-from askwise.demo.messages.phrases import MANNERS
+from askwise.demo.messages.texts import MANNERS
 
 # Read by a person, each by the instructions alone: the beginning of a message, and what it is.
 READ = (

@@ -6,8 +6,7 @@ import random
 from dataclasses import dataclass
 
 from askwise.core.content import Content
-from askwise.demo.messages.goods import DAYS, GOODS, NAMES, PEOPLE, PLACES, SPANS, Goods
-from askwise.demo.messages.phrases import CLOSINGS, LANDS, MANNERS, OPENINGS, REMARKS
+from askwise.demo.messages.texts import GOODS, MANNERS, TEXTS, Goods
 
 OPTIONS = ("complaint", "question", "praise")
 
@@ -87,17 +86,17 @@ def _written(pattern: str, draw: random.Random) -> str:
     words = _words(draw.choice(GOODS), draw)
     parts = [_filled(pattern, words)]
     if draw.random() < 0.25:
-        parts.insert(0, draw.choice(OPENINGS))
+        parts.insert(0, draw.choice(TEXTS["openings"]))
     if draw.random() < 0.2:
-        parts.append(_filled(draw.choice(REMARKS), words))
+        parts.append(_filled(draw.choice(TEXTS["remarks"]), words))
     if draw.random() < 0.25:
-        parts.append(_filled(draw.choice(CLOSINGS), words))
+        parts.append(_filled(draw.choice(TEXTS["closings"]), words))
     return " ".join(parts)
 
 
 def _words(goods: Goods, draw: random.Random) -> dict[str, str]:
     """One word or phrase for each slot."""
-    who, span = draw.choice(PEOPLE), draw.choice(SPANS)
+    who, span = draw.choice(TEXTS["people"]), draw.choice(TEXTS["spans"])
     return {
         "thing": goods.name,
         "fault": draw.choice(goods.faults),
@@ -105,15 +104,15 @@ def _words(goods: Goods, draw: random.Random) -> dict[str, str]:
         "query": draw.choice(goods.queries),
         "fear": goods.fear,
         "Boast": goods.boast.capitalize(),
-        "day": draw.choice(DAYS),
-        "place": draw.choice(PLACES),
+        "day": draw.choice(TEXTS["days"]),
+        "place": draw.choice(TEXTS["places"]),
         "who": who,
         "Who": who[0].upper() + who[1:],
         "span": span,
         "Span": span.capitalize(),
         "span_word": draw.choice(("weekend", "week", "afternoon")),
-        "land": draw.choice(LANDS),
-        "name": draw.choice(NAMES),
+        "land": draw.choice(TEXTS["lands"]),
+        "name": draw.choice(TEXTS["names"]),
     }
 
 

@@ -237,6 +237,11 @@ class Call:
         position, found = self.service.campaigns.view(self.name, what, look)
         return self.polled(position, lambda: page.cut(found))
 
+    def viewed(self, what: Any, look: Callable[[Campaign], Any]) -> Response:
+        """What ``look`` finds, worked out once for all who poll."""
+        position, found = self.service.campaigns.view(self.name, what, look)
+        return self.polled(position, found.to_json)
+
     def worker(self, named: str | None) -> str:
         """The worker that a request is about: the one it names, or the caller."""
         if self.caller.role == "worker":

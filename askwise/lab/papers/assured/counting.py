@@ -30,7 +30,7 @@ from askwise.lab.worlds.assured import AssuredWorld, assured_reply, assured_trut
 from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
 from askwise.ledger.queries import IDLE, money_left
-from askwise.ledger.transitions import requeue
+from askwise.ledger.task_queue import requeue
 from askwise.policies import Policy
 from askwise.policies.assured import common as a
 from askwise.policies.assured.base import AssuredPolicy

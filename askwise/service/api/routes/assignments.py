@@ -2,12 +2,15 @@
 
 import asyncio
 import time
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any, NamedTuple
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from askwise.campaign import Campaign, views
+from askwise.campaign.requests import PreparedWrite
 from askwise.core.choices import Assignment, Batch, Done, Wait
 from askwise.core.errors import OverBudget, UnknownName
 from askwise.service.api import dependencies as d
@@ -17,6 +20,7 @@ from askwise.service.auth.identity import Identity
 from askwise.service.errors import forbidden
 from askwise.service.json_reply import JsonReply
 from askwise.service.own_answers import check_in_time
+from askwise.service.routing.plans import Provided
 from askwise.service.state import ServiceState
 from askwise.service.threads import written
 
@@ -26,10 +30,7 @@ _ANYBODY = requests.AskBody()
 """What is wanted by who sends nothing."""
 
 
-@router.post(
-    "/campaigns/{name}/ask",
-    reply=replies.ChoiceShape,
-)
+@router.post("/campaigns/{name}/ask", reply=replies.ChoiceShape)
 async def ask_workers(call: d.OwnChange, body: requests.AskBody | None = None) -> Response:
     """Decide whom to ask next: a worker, a set of them, or the best of all."""
     wanted = body or _ANYBODY
@@ -97,6 +98,48 @@ def list_assignments(call: d.OwnLook, page: d.Page, worker: requests.OneWorker =
     return call.polled(call.position, make)
 
 
+class AssignmentCall(NamedTuple):
+    """A request about one assignment, by somebody who may make it; ``key`` is a retry's."""
+
+    service: ServiceState
+    caller: Identity
+    id: str
+    key: str | None
+
+    def campaign(self) -> Campaign:
+        """Its campaign; a worker finds only their own assignments."""
+        return campaign_of(self.service, self.caller, self.id)
+
+    async def settle(self, state: str, prepare: Callable[..., PreparedWrite[None]]) -> Response:
+        """Do what a method of the campaign prepares; a key waits for no thread."""
+        if self.caller.role == "worker":
+            campaign = await self.service.threads.run(self.campaign)
+        else:
+            campaign = await d.opened(self.service, self.id.rpartition(":")[0])
+        await written(campaign, prepare(campaign, self.id))
+        return self.became(state)
+
+    def became(self, state: str) -> Response:
+        """The reply to a change: what has become of it."""
+        return JsonReply({"assignment": self.id, "state": state})
+
+
+def _change(
+    service: d.Serving, caller: d.Requester, id: AssignmentId, key: d.RetryKey
+) -> AssignmentCall:
+    return AssignmentCall(service, caller, id, key)
+
+
+def _own_change(
+    service: d.Serving, caller: d.RequesterOrWorker, id: AssignmentId, key: d.RetryKey
+) -> AssignmentCall:
+    return AssignmentCall(service, caller, id, key)
+
+
+AssignmentChange = Annotated[AssignmentCall, Provided(_change)]
+OwnAssignmentChange = Annotated[AssignmentCall, Provided(_own_change)]
+
+
 @router.get("/assignments/{id}", reply=replies.HandedShape)
 def get_assignment(service: d.Serving, caller: d.ViewerOrWorker, id: AssignmentId) -> Response:
     """One assignment, and what has become of it."""
@@ -106,139 +149,77 @@ def get_assignment(service: d.Serving, caller: d.ViewerOrWorker, id: AssignmentI
 
 
 @router.post("/assignments/{id}/answer", reply=replies.SettledShape)
-async def answer_assignment(
-    service: d.Serving,
-    caller: d.RequesterOrWorker,
-    key: d.RetryKey,
-    id: AssignmentId,
-    body: requests.AnswerBody,
-) -> Response:
+async def answer_assignment(call: OwnAssignmentChange, body: requests.AnswerBody) -> Response:
     """Hand in an answer; its price is spent, or what it cost."""
-    if caller.role == "worker" and body.cost is not None:
+    by_worker = call.caller.role == "worker"
+    if by_worker and body.cost is not None:
         raise forbidden("what an answer costs is not for its worker to say: leave cost out")
-    campaign = await opened_of(service, caller, id)
-    write = campaign.telling(
-        id,
-        body.value,
-        key,
-        cost=body.cost,
-        probabilities=body.probabilities,
-        rationale=body.rationale,
-        reference=body.reference,
-    )
+    tell = partial(Campaign.telling, key=call.key, **dict(body))
     try:
-        await written(campaign, write)
+        return await call.settle("answered", tell)
     except OverBudget:
-        if caller.role == "worker":
+        if by_worker:
             # What is left of the budget is not for them to know.
             raise OverBudget(
-                f"assignment {id!r} has expired and can't be paid for any more", field="assignment"
+                f"assignment {call.id!r} has expired and can't be paid for any more",
+                field="assignment",
             ) from None
         raise
-    return JsonReply({"assignment": id, "state": "answered"})
 
 
 @router.post("/assignments/{id}/revise", reply=replies.SettledShape)
-def revise_answer(
-    service: d.Serving,
-    caller: d.RequesterOrWorker,
-    key: d.RetryKey,
-    id: AssignmentId,
-    body: requests.RevisionBody,
-) -> Response:
+def revise_answer(call: OwnAssignmentChange, body: requests.RevisionBody) -> Response:
     """Change an answer; a worker's token changes their last one, for a minute by default."""
-    campaign = campaign_of(service, caller, id)
-    by: str | None = body.by or caller.label
-    if caller.role == "worker":
+    campaign = call.campaign()
+    by: str | None = body.by or call.caller.label
+    if call.caller.role == "worker":
         if body.by is not None:
             raise forbidden("a worker changes their own answers: leave by out")
-        assert caller.worker is not None
-        if key is None or not campaign.store.replies(campaign.name, [key]):
-            within = service.settings.revise_within
-            check_in_time(campaign, caller.worker, id, time.time(), within)
+        assert call.caller.worker is not None
+        if call.key is None or not campaign.store.replies(campaign.name, [call.key]):
+            within = call.service.settings.revise_within
+            check_in_time(campaign, call.caller.worker, call.id, time.time(), within)
         by = None
-    campaign.revise(
-        id,
-        body.value,
-        probabilities=body.probabilities,
-        rationale=body.rationale,
-        reference=body.reference,
-        by=by,
-        key=key,
-    )
-    return JsonReply({"assignment": id, "state": "answered"})
+    campaign.revise(call.id, **{**dict(body), "by": by}, key=call.key)
+    return call.became("answered")
 
 
 @router.post("/assignments/{id}/withdraw", reply=replies.SettledShape)
-def withdraw_answer(
-    service: d.Serving,
-    caller: d.Requester,
-    key: d.RetryKey,
-    id: AssignmentId,
-    body: requests.WithdrawalBody,
-) -> Response:
+def withdraw_answer(call: AssignmentChange, body: requests.WithdrawalBody) -> Response:
     """Take an answer back: there is no vote, and what was paid stays paid."""
-    campaign = campaign_of(service, caller, id)
-    campaign.withdraw(id, body.why, by=body.by or caller.label, key=key)
-    return JsonReply({"assignment": id, "state": "withdrawn"})
+    by = body.by or call.caller.label
+    call.campaign().withdraw(call.id, body.why, by=by, key=call.key)
+    return call.became("withdrawn")
 
 
 @router.post("/assignments/{id}/fail", reply=replies.SettledShape)
-async def fail_assignment(
-    service: d.Serving,
-    caller: d.Requester,
-    key: d.RetryKey,
-    id: AssignmentId,
-    body: requests.FailureBody,
-) -> Response:
+async def fail_assignment(call: AssignmentChange, body: requests.FailureBody) -> Response:
     """Hand in that a call brought no answer, and what it cost; the pair is not offered again."""
-    campaign = await opened_of(service, caller, id)
-    await written(campaign, campaign.failing(id, body.why, body.cost, body.reference, key))
-    return JsonReply({"assignment": id, "state": "failed"})
+    return await call.settle("failed", partial(Campaign.failing, key=call.key, **dict(body)))
 
 
 @router.post("/assignments/{id}/decline", reply=replies.SettledShape)
-async def decline_assignment(
-    service: d.Serving, caller: d.RequesterOrWorker, key: d.RetryKey, id: AssignmentId
-) -> Response:
+async def decline_assignment(call: OwnAssignmentChange) -> Response:
     """Turn an assignment down; the pair is not offered again."""
-    campaign = await opened_of(service, caller, id)
-    await written(campaign, campaign.declining(id, key))
-    return JsonReply({"assignment": id, "state": "declined"})
+    return await call.settle("declined", partial(Campaign.declining, key=call.key))
 
 
 @router.post("/assignments/{id}/flag", reply=replies.SettledShape)
-async def flag_task(
-    service: d.Serving,
-    caller: d.RequesterOrWorker,
-    key: d.RetryKey,
-    id: AssignmentId,
-    body: requests.FlagBody,
-) -> Response:
+async def flag_task(call: OwnAssignmentChange, body: requests.FlagBody) -> Response:
     """Say that a task can't be answered, and why; the pair is not offered again."""
-    campaign = await opened_of(service, caller, id)
-    await written(campaign, campaign.flagging(id, body.why, key))
-    return JsonReply({"assignment": id, "state": "declined"})
+    return await call.settle("declined", partial(Campaign.flagging, why=body.why, key=call.key))
 
 
 @router.post("/assignments/{id}/expire", reply=replies.SettledShape)
-async def expire_assignment(
-    service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId
-) -> Response:
+async def expire_assignment(call: AssignmentChange) -> Response:
     """Release an assignment that will not be answered."""
-    campaign = await opened_of(service, caller, id)
-    await written(campaign, campaign.expiring(id, key))
-    return JsonReply({"assignment": id, "state": "expired"})
+    return await call.settle("expired", partial(Campaign.expiring, key=call.key))
 
 
 @router.post("/assignments/{id}/renew", reply=replies.SettledShape)
-async def renew_assignment(
-    service: d.Serving, caller: d.Requester, key: d.RetryKey, id: AssignmentId
-) -> Response:
+async def renew_assignment(call: AssignmentChange) -> Response:
     """Restart the lease of an open assignment."""
-    campaign = await opened_of(service, caller, id)
-    await written(campaign, campaign.renewing(id, key))
-    return JsonReply({"assignment": id, "state": "out"})
+    return await call.settle("out", partial(Campaign.renewing, key=call.key))
 
 
 @router.get("/assignments/{id}/explanation", reply=views.Explanation)
@@ -271,13 +252,6 @@ def is_bidding(campaign: Campaign) -> bool:
     """Whether workers name their prices still."""
     with campaign.reading() as state:
         return state.bidding
-
-
-async def opened_of(service: ServiceState, caller: Identity, id: str) -> Campaign:
-    """The campaign of an assignment, as ``campaign_of``; a key waits for no thread."""
-    if caller.role == "worker":
-        return await service.threads.run(campaign_of, service, caller, id)
-    return await d.opened(service, id.rpartition(":")[0])
 
 
 def campaign_of(service: ServiceState, caller: Identity, id: str) -> Campaign:

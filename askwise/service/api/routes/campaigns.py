@@ -196,45 +196,37 @@ def list_answers(call: d.Look, page: d.Page) -> Response:
 @router.get("/{name}/certificate", reply=views.CampaignCertificate, responses=d.POLLED)
 def get_certificate(call: d.Look) -> Response:
     """What audits have shown of the labels so far, in a campaign that certifies them."""
-    campaign = call.campaign
-    return call.polled(call.position, lambda: campaign.certificate().to_json())
+    return call.viewed("certificate", Campaign.certificate)
 
 
 @router.get("/{name}/pilot", reply=views.PilotReport, responses=d.POLLED)
 def get_pilot(call: d.Look) -> Response:
     """What the pilot has shown of its workers so far, in a campaign that has one."""
-    campaign = call.campaign
-    return call.polled(call.position, lambda: campaign.pilot().to_json())
+    return call.viewed("pilot", Campaign.pilot)
 
 
 @router.get("/{name}/results", reply=views.CampaignResults, responses=d.POLLED)
 def get_results(call: d.Look) -> Response:
     """What the labels are, what they rest on, and how many are right as far as that is known."""
-    position, found = call.service.campaigns.view(call.name, "results", Campaign.results)
-    return call.polled(position, found.to_json)
+    return call.viewed("results", Campaign.results)
 
 
 @router.get("/{name}/agreement", reply=views.Agreement, responses=d.POLLED)
 def get_agreement(call: d.Look) -> Response:
     """How far answers to the same tasks agree: raw agreement and Krippendorff's alpha."""
-    position, found = call.service.campaigns.view(call.name, "agreement", Campaign.agreement)
-    return call.polled(position, found.to_json)
+    return call.viewed("agreement", Campaign.agreement)
 
 
 @router.get("/{name}/judges", reply=views.JudgesReport, responses=d.POLLED)
 def get_judges(call: d.Look) -> Response:
     """The models among the workers: beside people and truths, and what they are worth together."""
-    position, found = call.service.campaigns.view(call.name, "judges", Campaign.judges)
-    return call.polled(position, found.to_json)
+    return call.viewed("judges", Campaign.judges)
 
 
 @router.get("/{name}/worker", reply=views.WorkerReport, responses=d.POLLED)
 def get_worker(call: d.Look, id: requests.WorkerId) -> Response:
     """One worker in full: quality over time, what they mix up, by context, and their pace."""
-    position, found = call.service.campaigns.view(
-        call.name, ("worker", id), lambda campaign: campaign.worker(id)
-    )
-    return call.polled(position, found.to_json)
+    return call.viewed(("worker", id), lambda campaign: campaign.worker(id))
 
 
 @router.get("/{name}/task", reply=Task)

@@ -11,6 +11,7 @@ from askwise.core.screening import MOST_QUESTIONS, ScreenedKind, ScreeningTerms
 from askwise.service.api.shapes.content import ContentBody
 from askwise.service.api.shapes.requests import (
     NAME,
+    OBJECT,
     Amount,
     Body,
     Id,
@@ -21,6 +22,7 @@ from askwise.service.api.shapes.requests import (
     Seconds,
     Share,
     Whole,
+    told_apart,
 )
 
 
@@ -102,19 +104,9 @@ class ScreeningBody(
     kinds: list[ScreenedKind] = Field(default=["person"], min_length=1)
 
 
-def _screening_kind(value: object) -> str | None:
-    if isinstance(value, bool):
-        return "(flag)"
-    return "(object)" if isinstance(value, dict | BaseModel) else None
-
-
 Screening = Annotated[
     Annotated[bool, Tag("(flag)")] | Annotated[ScreeningBody, Tag("(object)")],
-    Discriminator(
-        _screening_kind,
-        custom_error_type="kind",
-        custom_error_message="Give true, or an object",
-    ),
+    told_apart("Give true, or an object", flag=bool, object=OBJECT),
 ]
 
 
@@ -130,19 +122,9 @@ class PilotBody(Body, example={"tasks": 30, "workers": ["gpt", "mini"]}):
     )
 
 
-def _pilot_kind(value: object) -> str | None:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return "(number)"
-    return "(object)" if isinstance(value, dict | BaseModel) else None
-
-
 Pilot = Annotated[
     Annotated[PilotTasks, Tag("(number)")] | Annotated[PilotBody, Tag("(object)")],
-    Discriminator(
-        _pilot_kind,
-        custom_error_type="kind",
-        custom_error_message="Give a number of tasks, or an object",
-    ),
+    told_apart("Give a number of tasks, or an object", number=int | float, object=OBJECT),
 ]
 
 

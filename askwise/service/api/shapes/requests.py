@@ -95,15 +95,22 @@ def _whole(value: object) -> object:
 Whole = BeforeValidator(_whole)
 
 
-def _kind(value: object) -> str | None:
-    if isinstance(value, str):
-        return "(name)"
-    return "(object)" if isinstance(value, dict | BaseModel) else None
+OBJECT = (dict, BaseModel)
 
 
-NameOrObject = Discriminator(
-    _kind, custom_error_type="kind", custom_error_message="Give a name, or an object"
-)
+def told_apart(message: str, **kinds: Any) -> Discriminator:
+    """Tell alternatives apart by the type of what is given; no number is true or false."""
+
+    def tag(value: object) -> str | None:
+        for name, kind in kinds.items():
+            if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+                return f"({name})"
+        return None
+
+    return Discriminator(tag, custom_error_type="kind", custom_error_message=message)
+
+
+NameOrObject = told_apart("Give a name, or an object", name=str, object=OBJECT)
 
 
 def _parameter(value: object) -> object:
@@ -197,18 +204,23 @@ Reference = Annotated[
 ]
 
 
-class AnswerBody(Body, example={"value": "yes"}):
-    """An answer: an option, or a number; and what a call brought beside it."""
+class SaidBody(Body):
+    """An answer, and what a call brought beside it."""
 
     value: Given = Field(description="The answer: an option, or a number.")
-    cost: Cost = None
     probabilities: dict[Id, Annotated[float, Field(ge=0, le=1)]] | None = Field(
-        None, description="How sure the source was, by option; they sum to 1."
+        None, description="How sure the source is of it, by option; they sum to 1."
     )
     rationale: Annotated[str, Field(max_length=LONGEST_RATIONALE)] | None = Field(
-        None, description="What the source said for its answer."
+        None, description="What the source says for the answer."
     )
     reference: Reference = None
+
+
+class AnswerBody(SaidBody, example={"value": "yes"}):
+    """An answer: an option, or a number; and what a call brought beside it."""
+
+    cost: Cost = None
 
 
 By = Annotated[
@@ -219,17 +231,9 @@ By = Annotated[
 ]
 
 
-class RevisionBody(Body, example={"value": "no", "by": "ann"}):
+class RevisionBody(SaidBody, example={"value": "no", "by": "ann"}):
     """An answer in place of the one that was given."""
 
-    value: Given = Field(description="The answer: an option, or a number.")
-    probabilities: dict[Id, Annotated[float, Field(ge=0, le=1)]] | None = Field(
-        None, description="How sure the source is now, by option; they sum to 1."
-    )
-    rationale: Annotated[str, Field(max_length=LONGEST_RATIONALE)] | None = Field(
-        None, description="What the source says for the changed answer."
-    )
-    reference: Reference = None
     by: By = None
 
 

@@ -6,9 +6,10 @@ import hashlib
 import os
 import shutil
 import tempfile
+from functools import cache
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parents[2]
 _WITH_KERNELS = ("core", "kernels", "ledger", "policies", "stopping", "aggregation", "lab")
 
 
@@ -22,6 +23,12 @@ def _sources_digest() -> str:
                 digest.update(path.relative_to(PACKAGE).as_posix().encode())
                 digest.update(source)
     return digest.hexdigest()[:16]
+
+
+@cache
+def kept_in() -> str:
+    """The directory in which this process keeps compiled code."""
+    return os.environ.get("NUMBA_CACHE_DIR") or cache_directory()
 
 
 def preferred_directory() -> Path:
