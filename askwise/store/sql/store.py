@@ -119,7 +119,9 @@ class SqlStore(Portable):
     def positions(self, names: Iterable[str]) -> dict[str, int]:
         kept, found = [self._kept(name, "name") for name in names], {}
         with self._look() as link:
-            for at in range(0, len(kept) if link is not None else 0, self.most):
+            if link is None:
+                return {}
+            for at in range(0, len(kept), self.most):
                 among, values = self._among(kept[at : at + self.most])
                 for name, last in self._run(link, statements.LASTS, *values, among=among):
                     found[self._given(name)] = int(last)
