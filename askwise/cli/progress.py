@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -18,19 +19,21 @@ def progress(
 ) -> Iterator[Callable[[str, int, int], None]]:
     """A bar with the time left, on a terminal; elsewhere a line every few seconds.
 
-    There is also a line for each thing that is compiled: that takes long and comes first. Where
-    nothing ``compiles``, the compiler is not loaded. A command that has better words than how many
-    of how many tells them by `spoken`, and is not ``aloud`` here.
+    While something is compiled, which takes long and comes first, the line says what, and which
+    kernel of it that is; how many there will be is not known. Where nothing ``compiles``, the
+    compiler is not loaded. A command that has better words than how many of how many tells them by
+    `spoken`, and is not ``aloud`` here.
     """
     if quiet:
         yield lambda what, done, total: None
         return
     if not sys.stderr.isatty():
+        compiling = _Compiling()
         with (
-            _watched(say_compiling()) if compiles else nullcontext(),
-            _speaker(EVERY) if aloud else nullcontext(lambda what: None) as say,
+            _watched(compiling) if compiles else nullcontext(),
+            _speaker(EVERY, compiling.now) as say,
         ):
-            yield lambda what, done, total: say(f"{what}: {done} of {total}")
+            yield lambda what, done, total: say(f"{what}: {done} of {total}" if aloud else "")
         return
     from rich import progress as columns
 
@@ -88,15 +91,20 @@ def narrated(*, quiet: bool = False) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def _speaker(every: float) -> Iterator[Callable[[str], None]]:
-    """Print the latest of what is told to it, at intervals of ``every`` seconds."""
+def _speaker(
+    every: float, first: Callable[[], str] = lambda: ""
+) -> Iterator[Callable[[str], None]]:
+    """Print the latest of what is told to it, at intervals of ``every`` seconds.
+
+    What ``first`` returns goes before that, unless it is empty.
+    """
     latest: list[str] = []
     over = threading.Event()
 
     def speak() -> None:
         while not over.wait(every):
-            if latest:
-                print(latest[-1], file=sys.stderr, flush=True)
+            if words := first() or "".join(latest):
+                print(words, file=sys.stderr, flush=True)
 
     def say(what: str) -> None:
         latest[:] = [what]
@@ -116,13 +124,22 @@ def _watched(watcher: Callable[[str, bool], None]) -> AbstractContextManager[Non
     return watched(watcher)
 
 
-def say_compiling() -> Callable[[str, bool], None]:
-    """What prints a line when something is compiled that was not before."""
-    said: set[str] = set()
+class _Compiling:
+    """Hears of each kernel that is compiled, and prints a line when it is the first of something.
 
-    def say(what: str, begins: bool) -> None:
-        if begins and what not in said:
-            said.add(what)
-            print(f"compiling {what} ...", file=sys.stderr, flush=True)
+    Kernels that are compiled as part of another are not counted.
+    """
 
-    return say
+    def __init__(self) -> None:
+        self._begun: Counter[str] = Counter()
+        self._now = ""
+
+    def __call__(self, what: str, begins: bool) -> None:
+        self._begun[what] += begins
+        self._now = f"compiling {what}, kernel {self._begun[what]}" if begins else ""
+        if begins and self._begun[what] == 1:
+            print(self._now, file=sys.stderr, flush=True)
+
+    def now(self) -> str:
+        """What is compiled at this moment; empty if nothing is."""
+        return self._now

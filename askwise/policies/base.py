@@ -167,8 +167,6 @@ class KernelPolicy(Policy):
     """A policy whose choosing and absorbing are kernels: the same two live and in the lab."""
 
     kernels: ClassVar[Kernels]
-    instead: ClassVar[str] = "a policy that approximates"
-    """What to use where an exact decision is not affordable."""
 
     @property
     def compiles(self) -> bool:
@@ -198,7 +196,7 @@ class KernelPolicy(Policy):
         """Say that an exact decision of this size is not affordable."""
         return TooLarge(
             f"policy {self.name!r} can't plan a problem of this size exactly: use "
-            f"{self.instead}, or prices with a larger common divisor",
+            "a policy that approximates, or prices with a larger common divisor",
             field="policy",
         )
 

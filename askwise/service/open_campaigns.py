@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -141,17 +141,25 @@ class OpenCampaigns:
         away = self.store.put_away()
         return [name for name in self.store.names() if (name in away) == archived]
 
-    def view(self, name: str, key: Hashable, compute: Callable[[Campaign], T]) -> tuple[int, T]:
+    def view(
+        self,
+        name: str,
+        key: Hashable,
+        compute: Callable[[Campaign], T],
+        position: int | None = None,
+    ) -> tuple[int, T]:
         """What ``compute`` makes of a campaign, and a position of the log that it has seen.
 
-        Computed once a position, by one at a time: pollers share it.
+        Computed once a position, by one at a time: pollers share it. Who has just looked up where
+        the log ends says so.
         """
         held = self._held(name)
         with self._lock:
             if len(held.views) > MOST_VIEWS:
                 held.views.clear()
             view = held.views.setdefault(key, _CachedView())
-        position = self.store.position(name)
+        if position is None:
+            position = self.store.position(name)
         made = view.made
         if made is None or made[0] < position:
             with view.lock:
@@ -162,12 +170,18 @@ class OpenCampaigns:
                     made = view.made = position, compute(held.campaign)
         return made
 
-    def each(self, names: Iterable[str], look: Callable[[str], T]) -> tuple[list[T], list[str]]:
-        """What ``look`` finds of each campaign, and which can't be read: they hide no others."""
+    def each(
+        self, names: Sequence[str], look: Callable[[str, int | None], T]
+    ) -> tuple[list[T], list[str]]:
+        """What ``look`` finds of each campaign, and which can't be read: they hide no others.
+
+        It is told where the log ends; None if the campaign is not there any more.
+        """
         found, broken = [], []
+        positions = self.store.positions(names)
         for name in names:
             try:
-                found.append(look(name))
+                found.append(look(name, positions.get(name)))
             except StoreError:
                 raise
             except Exception as error:
@@ -190,11 +204,15 @@ class OpenCampaigns:
     def sweep(self) -> int:
         """Release what is past its lease, in every campaign of the store that has leases."""
         released = 0
-        for name in self.store.names():
+        now = self._clock()
+        names = self.store.names()
+        due = [name for name in names if self._is_due(name, now)]
+        positions = self.store.positions(due)
+        for name in names:
             if self._ending.is_set():
                 break
             try:
-                released += self._sweep_one(name)
+                released += self._sweep_one(name, now, positions.get(name))
             except Exception as error:
                 _warn("sweep", name, error)
                 # A store that is down would let each of them fail, one after the other.
@@ -203,8 +221,12 @@ class OpenCampaigns:
                 known.looked, known.again = self._clock(), self._clock() + TROUBLE
         return released
 
-    def _sweep_one(self, name: str) -> int:
-        now = self._clock()
+    def _is_due(self, name: str, now: float) -> bool:
+        """Whether something of what was handed out may be past its lease."""
+        known = self._leases.get(name)
+        return known is not None and known.lease < math.inf and not known.rests(now)
+
+    def _sweep_one(self, name: str, now: float, position: int | None) -> int:
         known = self._leases.get(name)
         if known is None:
             lease = json.loads(self.store.spec(name))["lease"]
@@ -217,7 +239,7 @@ class OpenCampaigns:
             # Nobody has used it here: what is overdue in it goes with its next write.
             return 0
         released = 0
-        if known.soonest <= now or known.position != self.store.position(name):
+        if known.soonest <= now or known.position != position:
             held = self._open.get(name)
             # Not held open for this: it would drive out those that are in use.
             campaign = self._opened(name) if held is None else held.campaign

@@ -7,9 +7,10 @@ the campaigns it keeps records, by kind and id.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 
+from askwise.core.errors import Conflict, UnknownName
 from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event, Kind
 from askwise.store import errors
@@ -224,6 +225,17 @@ class Store(ABC):
         """
         log = self.read(name)
         return log[-1].seq if log else 0
+
+    def positions(self, names: Iterable[str]) -> dict[str, int]:
+        """Tell the positions of several logs; campaigns that are not there are left out.
+
+        Here one after the other. Where it costs a round trip, it is one for hundreds of them.
+        """
+        found = {}
+        for name in names:
+            with suppress(UnknownName, Conflict):
+                found[name] = self.position(name)
+        return found
 
     def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
         """Look up the replies kept under ``keys``; those that have none are left out.

@@ -235,7 +235,7 @@ with progress() as tell, compiling.allowed("bounded-kube"):
     outer(3), outer(3.5)
 """
     done = lazy(tmp_path, program)
-    assert (done.stdout, done.stderr) == ("", "compiling bounded-kube ...\n")
+    assert (done.stdout, done.stderr) == ("", "compiling bounded-kube, kernel 1\n")
     assert lazy(tmp_path, program).stderr == ""
 
 

@@ -104,6 +104,19 @@ def test_a_command_exists_with_its_options_and_names(page: Path) -> None:
             assert rest[0].isupper() or rest[0] in registered() | MADE_UP, words
 
 
+@cache
+def sources() -> set[str]:
+    """Every file of ours in Python, and every end of its path: pages leave out what is clear."""
+    tops = ("askwise", "benchmarks", "docs", "scripts", "tests")
+    paths = (path.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("*.py"))
+    return {Path(*path.parts[at:]).as_posix() for path in paths for at in range(len(path.parts))}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_file_that_a_page_names_is_there(page: Path) -> None:
+    assert set(re.findall(r"`([\w./-]+\.py)`", text_of(page))) <= sources()
+
+
 def test_the_page_on_the_papers_lists_every_experiment() -> None:
     commands = {row[1] for row in table_under(text_of(DOCS / "papers.md"), "Experiments")}
     assert commands == {f"askwise lab run {entry.name}" for entry in ours(experiments)}

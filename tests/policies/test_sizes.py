@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from askwise import Campaign, Worker
+from askwise.core.choices import Batch
 from askwise.core.errors import TooLarge
+from askwise.ledger.columns import TOO_LARGE
+from askwise.policies import Kernels
 from askwise.policies.labels.hem.policy import Hem
+from askwise.policies.labels.random_pairs import RandomPairs
 from askwise.store import MemoryStore
 
 # Policy, options, the most workers at that number of options, and what the message names.
@@ -83,3 +88,17 @@ def test_a_campaign_from_before_there_was_a_limit_still_opens(
         before.setattr(Hem, "check_size", lambda *_: None)
         large = create("hem", 100, 4, store=store, name="large")
     assert Campaign.open(store, "large").status() == large.status()
+
+
+def test_a_decision_that_turns_out_too_large_is_refused_and_changes_nothing() -> None:
+    campaign = create("random-pairs", 2, 2)
+    before = campaign.log()
+    too_large = Kernels(mock.Mock(return_value=TOO_LARGE), RandomPairs.kernels.absorb)
+    with (
+        mock.patch.object(RandomPairs, "kernels", too_large),
+        pytest.raises(TooLarge, match="use a policy that approximates") as caught,
+    ):
+        campaign.ask()
+    assert caught.value.field == "policy"
+    assert campaign.log() == before
+    assert isinstance(campaign.ask(), Batch)

@@ -197,6 +197,23 @@ def test_a_worker_who_takes_a_break_gives_all_back_in_one_transaction(
     assert len(about_campaigns(statements)) == due, statements
 
 
+@pytest.mark.parametrize("path", ["/campaigns", "/dashboard"])
+@pytest.mark.parametrize("count", [FEW, MANY])
+def test_a_list_of_campaigns_takes_as_many_statements_for_fifty_as_for_one(
+    site: Site, counter: Counter, path: str, count: int
+) -> None:
+    headers = site.headers()
+    secret = headers["Authorization"].split()[1]
+    site.client.post("/login", data={"key": secret}, follow_redirects=False)
+    made = [site.create(tasks=1).name for _ in range(count)]
+    site.get(path, headers)  # A glance is worked out once.
+    statements, reply = counter.run(site.get, path, headers)
+    assert made[0] in reply.text
+    # Which were put away, all names, where their logs end; the dashboard counts the others too.
+    due = {"/campaigns": 3, "/dashboard": 5}[path]
+    assert len(about_campaigns(statements)) == due, statements
+
+
 @pytest.mark.parametrize(
     ("page", "due"), [("decisions", 7), ("tasks", 6), ("live", 14), ("task?id=t0", 9)]
 )

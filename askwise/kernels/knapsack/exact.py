@@ -25,7 +25,7 @@ from askwise.kernels.knapsack import inputs, states
 from askwise.kernels.knapsack.inputs import Array, Limits, Numbers
 from askwise.kernels.knapsack.ordering import ascending, common_unit
 from askwise.kernels.knapsack.residues import MAX_CELLS, LinearOptimum, best_without_limits
-from askwise.kernels.knapsack.states import IMPROVED, MAX_STATES, TOO_LARGE, best_subset
+from askwise.kernels.knapsack.states import IMPROVED, TOO_LARGE, best_subset
 
 # Differences below this share of the plan's value are rounding, and not pursued.
 _ROUNDING = 1e-12
@@ -262,16 +262,16 @@ def _exact(
 
 
 @kernel
-def exact_into(values: Array, weights: Array, limits: Array, capacity: int, counts: Array) -> int:
-    """Write an optimal plan into ``counts``; return 0, or 1 if the instance is too large.
+def exact_into(
+    values: Array, weights: Array, limits: Array, capacity: int, max_states: int, counts: Array
+) -> int:
+    """Write an optimal plan into ``counts``; return 0, or 1 if that takes more than ``max_states``.
 
     For use inside other kernels: nothing is checked. Values are float64 and not negative,
     weights int64 from 1, limits int64 from 0, counts an int64 array of the same length, the
     capacity is from 0 to 2**61. After a return of 1 ``counts`` holds a plan that fits and is
     no worse than the greedy one.
     """
-    # By way of NumPy: a literal would make the compiler do everything twice.
-    max_states = int(np.int64(MAX_STATES))
     return _exact(values, weights, limits, capacity, max_states, counts)
 
 

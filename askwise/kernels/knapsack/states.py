@@ -17,7 +17,8 @@ import numpy as np
 from askwise.core.compiling import kernel
 from askwise.kernels.knapsack.inputs import Array
 
-# States looked at before an exact solver gives up: about a second, and 400 MB at most.
+# States looked at before an exact solver gives up: compiled about a second, plain a quarter of a
+# minute, and 400 MB at most.
 MAX_STATES = 1 << 24
 
 NOTHING_BETTER = 0
@@ -28,8 +29,9 @@ TOO_LARGE = 2
 def allowances() -> list[int]:
     """Return the numbers of states to try with in turn when called from Python.
 
-    A kernel called from Python runs uncompiled until that has cost some seconds. One call
-    with the full allowance would take minutes then; a smaller one first gives it occasion.
+    A kernel that Python calls begins as plain Python. Only between calls, once they have cost
+    something, is compiled code looked for, or made where work in bulk allows that: small
+    allowances first give occasion to it, before the one that costs most.
     """
     return [MAX_STATES >> shift for shift in (8, 6, 4, 2, 0)]
 

@@ -4,14 +4,29 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from askwise.core.checks import flag, real
+from askwise.core.money import from_micro
+from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, Fact, kernel, step, uniform
 from askwise.kernels.knapsack import exact_into, fill_by_density
+from askwise.kernels.knapsack.residues import MAX_CELLS
 from askwise.ledger import Book, Ledger, Proposal, has_task, money_left, propose, room
 from askwise.ledger import columns as c
 from askwise.policies.base import Kernels, policies
 from askwise.policies.bounded import common
 from askwise.policies.bounded.common import COUNT, SUM, BoundedPolicy, Indices, State
+from askwise.policies.capabilities import Cautions
+
+# States that one decision may look at: a quarter of a second in plain Python.
+MAX_STATES = 1 << 18
+
+# With fewer workers than this no prices were found that need as many.
+_MANY = 12
+
+# The note of a decision whose plan may not be the best.
+_BEST_FOUND = 2
 
 
 class Params(NamedTuple):
@@ -109,20 +124,28 @@ def choose_greedily(
 def choose_exactly(
     book: Book, state: State, params: Params, draw: Draw, available: Array, out: Proposal
 ) -> int:
-    """Each worker once; then draw from the exact plan by upper bounds."""
+    """Each worker once; then draw from the exact plan by upper bounds.
+
+    Where that takes too long, from the best plan found, which is worth no less than the greedy
+    one.
+    """
     if try_or_value(book, state, params, available, out):
         return c.PROPOSED
     n, money = book.totals[c.WORKERS], money_left(book.totals)
     values, prices, rooms, counts = out.real[0], out.whole[0], out.whole[1], out.whole[2]
-    if exact_into(values[:n], prices[:n], rooms[:n], money, counts[:n]) != 0:
-        return c.TOO_LARGE
+    # By way of NumPy: a literal would make the compiler do everything twice.
+    most = int(np.int64(MAX_STATES))
+    solved = exact_into(values[:n], prices[:n], rooms[:n], money, most, counts[:n]) == 0
     worth = 0.0
     for worker in range(n):
         worth += values[worker] * rooms[worker]
     if worth == 0.0:
         # Any plan is exact when all is worth nothing; an empty one would ask nobody.
         fill_by_density(values, prices, rooms, money, counts[:n], out.real[1])
-    return draw_from_plan(book, draw, available, out)
+    code = draw_from_plan(book, draw, available, out)
+    if not solved:
+        out.head[1] = _BEST_FOUND
+    return code
 
 
 @step
@@ -167,7 +190,7 @@ class _Kube(BoundedPolicy):
 
 @policies.register("bounded-kube")
 @dataclass(frozen=True)
-class BoundedKube(_Kube):
+class BoundedKube(_Kube, Cautions):
     """Draw the next worker from the best plan by upper confidence bounds, solved exactly.
 
     After each worker was asked once, every step plans the money left by an exact bounded
@@ -183,7 +206,10 @@ class BoundedKube(_Kube):
 
     Assumes utilities from a fixed distribution per worker; needs a utility after each answer.
 
-    Not for prices with tiny common divisors and large budgets: exact planning then is refused.
+    Not for a dozen workers or more at prices with a tiny common divisor. A plan that takes more
+    than 2^18 states (a quarter of a second without the compiler) is then not solved exactly but
+    is the best one found, which is worth no less than the plan of ``simplified-bounded-kube``; the
+    decision's note says so.
 
     References
     ----------
@@ -203,7 +229,22 @@ class BoundedKube(_Kube):
     """
 
     kernels: ClassVar[Kernels] = Kernels(choose_exactly, absorb)
-    instead: ClassVar[str] = "'simplified-bounded-kube'"
+    notes: ClassVar[tuple[str, ...]] = (*_Kube.notes, "draw from the best plan found")
+
+    def cautions(self, problem: Problem) -> list[str]:
+        """Many workers at fine prices may have no plan that can be solved exactly in time."""
+        prices = [worker.micro for worker in problem.workers]
+        if len(prices) < _MANY:
+            return []
+        unit = math.gcd(*prices)
+        if max(prices) // unit <= MAX_CELLS // len(prices):
+            return []
+        return [
+            f"the prices of {len(prices)} workers have no larger common divisor than "
+            f"{from_micro(unit)}: where an exact plan takes more than {MAX_STATES:,} states, "
+            f"policy {self.name!r} draws from the best plan found and notes it; prices rounded to "
+            "cents, say, are easier to plan for"
+        ]
 
 
 @policies.register("simplified-bounded-kube")

@@ -24,9 +24,9 @@ from askwise.store.errors import campaign_exists
 from askwise.store.records import CREATIONS
 
 
-def status_of(service: ServiceState, name: str) -> dict[str, Any]:
-    """A campaign at a glance, as JSON."""
-    return service.campaigns.view(name, "status", Campaign.status)[1].to_json()
+def status_of(service: ServiceState, name: str, position: int | None = None) -> dict[str, Any]:
+    """A campaign at a glance, as JSON; its log ends at ``position``, if given."""
+    return service.campaigns.view(name, "status", Campaign.status, position)[1].to_json()
 
 
 def fields_of(media: str, body: bytes) -> dict[str, Any]:

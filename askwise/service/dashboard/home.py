@@ -28,9 +28,11 @@ def campaigns(visit: Viewing, page: PageNumber = 1, archived: Archived = "no") -
     shown = cut(len(names), page)
     overviews = visit.overviews
 
-    def look(name: str) -> Glance | str:
+    def look(name: str, position: int | None) -> Glance | str:
         # A long log is read by another thread, and the list does not wait for it.
-        return overviews.glance(name) if overviews.is_open(name, patience=0.0) else name
+        if overviews.is_open(name, patience=0.0, position=position):
+            return overviews.glance(name, position)
+        return name
 
     found, broken = visit.service.campaigns.each(names[shown.start : shown.end], look)
     rows = [each for each in found if isinstance(each, Glance)]

@@ -124,8 +124,8 @@ class Overviews:
         with self._lock:
             self._watched.pop(name, None)
 
-    def glance(self, name: str) -> Glance:
-        """A campaign at a glance, as it is now."""
+    def glance(self, name: str, position: int | None = None) -> Glance:
+        """A campaign at a glance, as it is now; its log ends at ``position``, if that is given."""
 
         def look(campaign: Campaign) -> Glance:
             with campaign.reading() as state:
@@ -134,7 +134,7 @@ class Overviews:
             last = campaign.log(status.seq - 1, status.seq) if status.seq else []
             return Glance(status, last[0].time if last else None, bidding)
 
-        return self._campaigns.view(name, "glance", look)[1]
+        return self._campaigns.view(name, "glance", look, position)[1]
 
     def facts(self, name: str, *, now: bool = False) -> Facts:
         """All that is counted; of a moment ago if the log moves fast, unless it must be ``now``."""
@@ -150,12 +150,18 @@ class Overviews:
 
         return watched.facts.get(lambda kept: kept.seq >= position, make, now=now)
 
-    def is_open(self, name: str, patience: float | None = None) -> bool:
+    def is_open(
+        self, name: str, patience: float | None = None, position: int | None = None
+    ) -> bool:
         """Whether a campaign is open, or can be at once: a long log is read by another thread."""
         with self._lock:
             opening = self._opening.get(name)
         if opening is None:
-            if self._campaigns.held(name) or self._campaigns.store.position(name) < LARGE:
+            if self._campaigns.held(name):
+                return True
+            if position is None:
+                position = self._campaigns.store.position(name)
+            if position < LARGE:
                 return True
             with self._lock:
                 if self._ending:

@@ -12,6 +12,12 @@ RENAMED_SINCE = "SELECT 1 FROM {s}events WHERE campaign = {v} AND seq > {v} AND 
 """Whether a state up to a number is of before the log was rewritten."""
 
 LAST = "SELECT seq FROM {s}events WHERE campaign = {v} ORDER BY seq DESC LIMIT 1"
+LASTS = """
+    SELECT name, coalesce(
+        (SELECT seq FROM {s}events AS e WHERE e.campaign = c.id ORDER BY seq DESC LIMIT 1), 0
+    )
+    FROM {s}campaigns AS c WHERE archived IS NULL AND name {among}
+"""
 ID = "SELECT id, archived FROM {s}campaigns WHERE name = {v}"
 IDS = "SELECT name, id FROM {s}campaigns WHERE archived IS NULL"
 HEAD = "SELECT created, spec, archived FROM {s}campaigns WHERE id = {v}"

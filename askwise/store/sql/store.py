@@ -116,6 +116,17 @@ class SqlStore(Portable):
                 self.check_here(name)
             return last
 
+    def positions(self, names: Iterable[str]) -> dict[str, int]:
+        kept, found = [self._kept(name, "name") for name in names], {}
+        with self._look() as link:
+            if link is None:
+                return {}
+            for at in range(0, len(kept), self.most):
+                among, values = self._among(kept[at : at + self.most])
+                for name, last in self._run(link, statements.LASTS, *values, among=among):
+                    found[self._given(name)] = int(last)
+        return found
+
     def replies(self, name: str, keys: Sequence[str]) -> dict[str, Reply]:
         campaign = self._id(name)
         with self._connections.use() as link:

@@ -121,6 +121,8 @@ def the_position_is_that_of_the_last_event(store: Store) -> None:
         same(store.position("d"), 0, "position of another campaign")
         same(elsewhere(store.position, "c"), 0, "position for another thread")
     same(store.position("c"), 3, "position")
+    same(store.positions(iter(["d", "none", "c"])), {"c": 3, "d": 0}, "positions of several")
+    same(store.positions([]), {}, "positions of none")
 
 
 @CHECKS.on("c", "d")

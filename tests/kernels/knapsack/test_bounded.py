@@ -337,5 +337,5 @@ def test_the_kernels_write_what_the_functions_return(instance: Instance) -> None
     left = greedy_into(*arrays, capacity, counts)
     assert counts.tolist() == bounded_greedy(*instance).tolist()
     assert left == capacity - weight(weights, counts)
-    assert exact_into(*arrays, capacity, counts) == 0
+    assert exact_into(*arrays, capacity, states.MAX_STATES, counts) == 0
     assert counts.tolist() == bounded_exact(*instance).tolist()

@@ -25,6 +25,7 @@ from askwise.kernels.knapsack import (
     exact_into,
     greedy_into,
 )
+from askwise.kernels.knapsack.states import MAX_STATES
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.compiled
@@ -36,7 +37,7 @@ def solve_inside_a_kernel(
 ) -> Any:
     left = greedy_into(values, weights, limits, capacity, counts)
     greedy_counts = counts.copy()
-    status = exact_into(values, weights, limits, capacity, counts)
+    status = exact_into(values, weights, limits, capacity, MAX_STATES, counts)
     reached = cover_greedy_into(values, values, 2.0, chosen)
     return left, status, reached, greedy_counts
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import random
+from decimal import Decimal
 from typing import Any
-from unittest import mock
 
+import numpy as np
 import pytest
 
 from askwise import Campaign, Done, Worker
 from askwise.core.choices import Batch
-from askwise.core.errors import TooLarge
-from askwise.ledger.columns import TOO_LARGE
-from askwise.policies import Kernels
-from askwise.policies.bounded.kube import BoundedKube
+from askwise.core.events import Kind
+from askwise.core.money import from_micro, to_micro
+from askwise.kernels.knapsack import bounded_greedy, exact_into
+from askwise.policies.bounded.kube import MAX_STATES
 
 BOTH = ("bounded-kube", "simplified-bounded-kube")
 
@@ -147,15 +149,41 @@ def test_work_that_earned_nothing_so_far_does_not_end_the_campaign_in_a_wait(pol
     assert isinstance(choice, Batch | Done), f"all are there and nothing is out, but: {choice}"
 
 
-def test_an_exact_plan_beyond_its_size_is_refused_and_changes_nothing() -> None:
-    campaign = after_first_tries("bounded-kube", THREE, 20, [0.5, 0.5, 0.5])
-    before = campaign.log()
-    too_large = Kernels(mock.Mock(return_value=TOO_LARGE), BoundedKube.kernels.absorb)
-    with (
-        mock.patch.object(BoundedKube, "kernels", too_large),
-        pytest.raises(TooLarge, match="simplified-bounded-kube") as caught,
-    ):
-        campaign.ask()
-    assert caught.value.field == "policy"
-    assert campaign.log() == before
-    assert isinstance(campaign.ask(), Batch)
+# Fifty workers at prices of six decimals who may answer five times each, and utilities that are
+# affine in the price: every plan is nearly as good as any other, which is hard for exact solvers.
+RANDOM = random.Random(1)
+HARD = [
+    Worker(f"w{at}", Decimal(RANDOM.randrange(500_000, 2_000_000)) / 10**6, limit=5)
+    for at in range(50)
+]
+
+
+def test_a_plan_that_takes_too_long_is_the_best_one_found(caplog: pytest.LogCaptureFixture) -> None:
+    values = [0.1 + 0.3 * float(worker.price) for worker in HARD]
+    budget = 3 * from_micro(sum(worker.micro for worker in HARD))
+    campaign = after_first_tries({"name": "bounded-kube", "bonus": 0}, HARD, budget, values)
+    assert "exact plan takes more than 262,144 states" in caplog.text
+    batch = campaign.ask()
+    assert isinstance(batch, Batch)
+    decided = next(each for each in reversed(campaign.log()) if each.kind == Kind.DECIDED)
+    assert decided.note == "draw from the best plan found"
+    # The plan is worth no less than the greedy one and within the money.
+    prices = np.array([worker.micro for worker in HARD])
+    worth, limits = np.array(values), np.full(len(HARD), 4)
+    money = to_micro(budget, "budget") - int(prices.sum())
+    counts = np.zeros(len(HARD), np.int64)
+    assert exact_into(worth, prices, limits, money, MAX_STATES, counts) == 1
+    greedy = bounded_greedy(values, prices, limits, money)
+    assert counts @ worth >= greedy @ worth
+    assert counts @ prices <= money
+    assert batch[0].propensity == counts[int(batch[0].worker[1:])] / counts.sum()
+
+
+@pytest.mark.parametrize(
+    "workers", [HARD[:11], [Worker(f"w{at}", Decimal(100 + at) / 100, limit=5) for at in range(50)]]
+)
+def test_few_workers_and_prices_in_cents_need_no_caution(
+    workers: list[Worker], caplog: pytest.LogCaptureFixture
+) -> None:
+    Campaign.create(workers=workers, outcome="utility", budget=99, policy="bounded-kube")
+    assert caplog.text == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -23,10 +24,29 @@ class Counting(MemoryStore):
     def __init__(self) -> None:
         super().__init__()
         self.reads: list[str] = []
+        self.looked_up: list[list[str]] = []
+
+    def positions(self, names: Iterable[str]) -> dict[str, int]:
+        self.looked_up.append(list(names))
+        return super().positions(self.looked_up[-1])
 
     def read(self, name: str, after: int = 0, upto: int | None = None) -> list[Event]:
         self.reads.append(name)
         return super().read(name, after, upto)
+
+
+def test_the_sweeper_looks_up_at_once_where_all_logs_end() -> None:
+    now = [1000.0]
+    store = Counting()
+    for name in ("a", "b", "c"):
+        lease = None if name == "c" else 600.0
+        Campaign.create(store=store, name=name, **SPEC, lease=lease)
+    campaigns = OpenCampaigns(store, 5.0, lambda: now[0])
+    campaigns.sweep()
+    now[0] += 700
+    store.looked_up.clear()
+    assert campaigns.sweep() == 0
+    assert store.looked_up == [["a", "b"]]
 
 
 def test_the_sweeper_looks_only_where_something_may_be_due() -> None:

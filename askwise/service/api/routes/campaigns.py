@@ -1,5 +1,6 @@
 """Campaigns: made, listed, changed, read; and as files."""
 
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -85,7 +86,7 @@ def list_campaigns(
     found = service.campaigns.listed(archived=archived == "yes")
     names = [name for name in found if name > page.after]
     made = page.cut_named(names, str, str)
-    items, broken = service.campaigns.each(made["items"], lambda name: status_of(service, name))
+    items, broken = service.campaigns.each(made["items"], partial(status_of, service))
     return JsonReply({**made, "items": items, "unreadable": broken})
 
 
