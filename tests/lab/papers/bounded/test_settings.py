@@ -7,7 +7,8 @@ import pytest
 
 from askwise.figures import Row
 from askwise.lab import with_settings
-from askwise.lab.papers.bounded.studies.leading import RECOMMENDED, behind_the_best, group_means
+from askwise.lab.papers.bounded.studies.common import RECOMMENDED
+from askwise.lab.papers.bounded.studies.leading import behind_the_best, group_means
 from askwise.lab.papers.bounded.studies.ratings import IGNORED, KINDS, STATED
 from askwise.lab.runner import run
 from askwise.policies import policies

@@ -50,7 +50,6 @@ class Correlation(BoundedExperiment):
         "random",
         "uniform",
         "simplified-bounded-kube(raw_bonus=True)",
-        "gittins-knapsack",
         *OURS,
     )
     reps: ClassVar[int] = 100

@@ -14,6 +14,7 @@ from askwise.lab.papers.bounded import theory
 from askwise.lab.papers.bounded.studies.common import (
     CAPS,
     OURS,
+    RECOMMENDED,
     BoundedCell,
     BoundedExperiment,
     only_the_market,
@@ -109,6 +110,8 @@ class Drift(BoundedExperiment):
     policies: tuple[str, ...] = (
         "bounded-epsilon-first",
         "simplified-bounded-kube(bonus=0.25)",
+        RECOMMENDED,
+        f"{RECOMMENDED}(discount=0.98)",
         "thompson-knapsack",
         "thompson-knapsack(discount=0.98)",
         "knowledge-gradient",
@@ -150,8 +153,16 @@ class Drift(BoundedExperiment):
         return best_now(market.world, market.prices, market.limits, budget)
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
-        """The paper has no such experiment."""
-        return ["The paper leaves drifting workers to future work: there is nothing to compare."]
+        """The paper has no such experiment; what the policies can't do about drift."""
+        return [
+            "The paper leaves drifting workers to future work: there is nothing to compare.",
+            f"{RECOMMENDED}, which is recommended where qualities stay as they are, counts on "
+            "that: its bonus is for what an answer teaches about all the answers to come. It does "
+            "not recognise a change: the answers before one go on counting, and a worker who was "
+            "poor and has improved since is hardly asked again. A discount below 1 lets every "
+            "answer reduce the weight of all earlier ones, of everybody, whether they changed or "
+            "not: that costs certainty where nobody does.",
+        ]
 
 
 @kernel
