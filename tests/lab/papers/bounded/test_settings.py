@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab import with_settings
+from askwise.lab.papers.bounded import theory
 from askwise.lab.papers.bounded.studies.common import RECOMMENDED
 from askwise.lab.papers.bounded.studies.leading import behind_the_best, group_means
 from askwise.lab.papers.bounded.studies.ratings import IGNORED, KINDS, STATED
@@ -172,3 +174,18 @@ def test_the_bound_is_a_line_in_figs_6_and_7() -> None:
         ("theorem-1(epsilon=0.15)", "share_of_optimum")
     ]
     assert "guarantees nothing here" in " ".join(study.differences(found))
+
+
+def test_the_sufficient_budget_is_a_row_for_each_share_and_a_sentence() -> None:
+    study = with_settings("bounded-regret", {"budgets": "500,1000", "policies": "uniform"})
+    results = run(study, reps=2, seed=1)
+    needed = {each.x: each for each in results.rows if each.metric == "sufficient_budget"}
+    assert list(needed) == [0.1, 0.5, 0.9]
+    markets = [study.market(study.cells()[0], np.random.default_rng([1, each])) for each in (0, 1)]
+    by_hand = [
+        theory.sufficient_budget(0.5, each.prices / MICRO, each.means, 0.95) for each in markets
+    ]
+    assert needed[0.5].mean == pytest.approx(np.mean(by_hand))
+    said = next(line for line in study.differences(results.rows) if "B_0(alpha)" in line)
+    assert f"50% from {np.mean(by_hand):,.0f}," in said
+    assert "The largest budget here is 1,000." in said
