@@ -178,7 +178,10 @@ def _numbers(experiment: Experiment, results: Results | None) -> Iterator[str]:
 def _made(results: Results) -> str:
     if not results.made:
         return ""
-    return f" (askwise {results.made['version']}, {results.made['seconds']} s)"
+    version = f"askwise {results.made['version']}"
+    if "sources" in results.made:
+        version += f", sources {results.made['sources']}"
+    return f" ({version}, {results.made['seconds']} s)"
 
 
 def _tables(experiment: Experiment, rows: Sequence[Row], paper: Sequence[Row]) -> Iterator[str]:

@@ -173,7 +173,7 @@ def _write(name: str, experiment: Experiment, results: Results, seconds: float) 
     if params.get("data"):
         # Where recorded data are is not the same on any two machines.
         params["data"] = "data"
-    made = {"version": __version__, "seconds": round(seconds)}
+    made = {"version": __version__, "seconds": round(seconds), "sources": _sources()[:12]}
     results = replace(results, params=params, made=made)
     KEPT.mkdir(parents=True, exist_ok=True)
     results.write_json(KEPT / f"{name}.json")
@@ -210,10 +210,17 @@ class AgreementRecord:
 
 def _digest(name: str, how: str) -> str:
     """What decides whether an experiment agrees: askwise, the interpreter, what is kept."""
-    found = hashlib.sha256(f"{sys.version} {name} {how}".encode())
-    for path in [*sorted(Path(askwise.__file__).parent.rglob("*.py")), KEPT / f"{name}.json"]:
-        found.update(path.name.encode() + path.read_bytes())
+    found = hashlib.sha256(f"{sys.version} {name} {how} {_sources()}".encode())
+    found.update((KEPT / f"{name}.json").read_bytes())
     return found.hexdigest()[:16]
+
+
+def _sources() -> str:
+    """A digest of askwise's sources: a version number stays the same between two releases."""
+    found, root = hashlib.sha256(), Path(askwise.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        found.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return found.hexdigest()
 
 
 def _run(experiment: Experiment, reps: int, seed: int, jobs: int) -> tuple[Results, float]:
