@@ -131,7 +131,7 @@ def check(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> b
     kept = Results.read_json(KEPT / f"{name}.json")
     seed = kept.seed if args.seed is None else args.seed
     reps = kept.reps if args.reps is None else args.reps
-    experiment = as_kept(kept, settings)
+    experiment, sources = as_kept(kept, settings), _sources()
     results, seconds = _run(experiment, reps, seed, args.jobs)
     same_seed = (seed, reps) == (kept.seed, kept.reps)
     found = differences(kept.rows, results.rows, same_seed=same_seed)
@@ -147,7 +147,7 @@ def check(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> b
     )
     print(f"{seconds:.0f} s)", flush=True)
     if args.renew and (found or not kept.made) and not results.failures:
-        _write(name, experiment, results, seconds)
+        _write(name, experiment, results, seconds, sources)
         print(f"{name}: kept again", flush=True)
         return True
     return not found and not results.failures
@@ -158,8 +158,10 @@ def keep(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> bo
     experiment = with_settings(name, settings)
     reps = experiment.reps if args.reps is None else args.reps
     seed = 1 if args.seed is None else args.seed
+    # Before the run: it may take hours, in which somebody changes the files.
+    sources = _sources()
     results, seconds = _run(experiment, reps, seed, args.jobs)
-    _write(name, experiment, results, seconds)
+    _write(name, experiment, results, seconds, sources)
     for failure in results.failures:
         print(f"  {failure}")
     print(f"{name}: kept {len(results.rows)} rows (seed {seed}, {reps} replications, ", end="")
@@ -167,13 +169,15 @@ def keep(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> bo
     return not results.failures
 
 
-def _write(name: str, experiment: Experiment, results: Results, seconds: float) -> None:
+def _write(
+    name: str, experiment: Experiment, results: Results, seconds: float, sources: str
+) -> None:
     """Keep results and their first figure."""
     params = dict(results.params)
     if params.get("data"):
         # Where recorded data are is not the same on any two machines.
         params["data"] = "data"
-    made = {"version": __version__, "seconds": round(seconds), "sources": _sources()[:12]}
+    made = {"version": __version__, "seconds": round(seconds), "sources": sources[:12]}
     results = replace(results, params=params, made=made)
     KEPT.mkdir(parents=True, exist_ok=True)
     results.write_json(KEPT / f"{name}.json")

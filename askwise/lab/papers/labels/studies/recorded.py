@@ -261,6 +261,9 @@ class LabelsReal(ChosenSets):
     policies: tuple[str, ...] = POLICIES
     budgets: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0)
 
+    not_kept: ClassVar[str] = (
+        "On all recorded sets together it takes hours; `--set sets=NAME,...` runs some of them."
+    )
     title: ClassVar[str] = "Policies on recorded answers (beyond 002)"
     reproduces: ClassVar[str] = "beyond 002"
     summary: ClassVar[str] = (

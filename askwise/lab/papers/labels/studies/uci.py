@@ -233,7 +233,7 @@ class LabelsExploration(TablesExperiment):
 
     policies: tuple[str, ...] = ("bbta(explore=0)", "bbta", "bbta(explore=5)", "bbta(explore=10)")
 
-    reps: ClassVar[int] = 80
+    reps: ClassVar[int] = 60
     title: ClassVar[str] = "The length of exploration in BBTA (002, Fig. 3)"
     reproduces: ClassVar[str] = "002, Fig. 3"
     summary: ClassVar[str] = (
