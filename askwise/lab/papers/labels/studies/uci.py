@@ -76,7 +76,7 @@ class TablesExperiment(LabelsExperiment):
     models: tuple[str, ...] = PAPER_MODELS
     data: str = ""
 
-    reps: ClassVar[int] = 30
+    reps: ClassVar[int] = 15
     overall: ClassVar[str] = OVERALL
 
     def __post_init__(self) -> None:
@@ -233,7 +233,7 @@ class LabelsExploration(TablesExperiment):
 
     policies: tuple[str, ...] = ("bbta(explore=0)", "bbta", "bbta(explore=5)", "bbta(explore=10)")
 
-    reps: ClassVar[int] = 60
+    reps: ClassVar[int] = 40
     title: ClassVar[str] = "The length of exploration in BBTA (002, Fig. 3)"
     reproduces: ClassVar[str] = "002, Fig. 3"
     summary: ClassVar[str] = (
