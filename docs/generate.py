@@ -161,7 +161,8 @@ def _as_run(entry: type[Experiment], results: Results | None) -> Experiment:
 def _numbers(experiment: Experiment, results: Results | None) -> Iterator[str]:
     paper = list(experiment.paper_rows())
     if results is None:
-        yield "No results are kept here: the command above makes them."
+        why = f" {experiment.not_kept}" if experiment.not_kept else ""
+        yield f"No results are kept here: the command above makes them.{why}"
         if paper:
             yield f"What {source_of(paper)} reports:"
             yield from _tables(experiment, (), paper)
@@ -178,7 +179,10 @@ def _numbers(experiment: Experiment, results: Results | None) -> Iterator[str]:
 def _made(results: Results) -> str:
     if not results.made:
         return ""
-    return f" (askwise {results.made['version']}, {results.made['seconds']} s)"
+    version = f"askwise {results.made['version']}"
+    if "sources" in results.made:
+        version += f", sources {results.made['sources']}"
+    return f" ({version}, {results.made['seconds']} s)"
 
 
 def _tables(experiment: Experiment, rows: Sequence[Row], paper: Sequence[Row]) -> Iterator[str]:

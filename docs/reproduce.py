@@ -131,7 +131,7 @@ def check(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> b
     kept = Results.read_json(KEPT / f"{name}.json")
     seed = kept.seed if args.seed is None else args.seed
     reps = kept.reps if args.reps is None else args.reps
-    experiment = as_kept(kept, settings)
+    experiment, sources = as_kept(kept, settings), _sources()
     results, seconds = _run(experiment, reps, seed, args.jobs)
     same_seed = (seed, reps) == (kept.seed, kept.reps)
     found = differences(kept.rows, results.rows, same_seed=same_seed)
@@ -147,7 +147,7 @@ def check(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> b
     )
     print(f"{seconds:.0f} s)", flush=True)
     if args.renew and (found or not kept.made) and not results.failures:
-        _write(name, experiment, results, seconds)
+        _write(name, experiment, results, seconds, sources)
         print(f"{name}: kept again", flush=True)
         return True
     return not found and not results.failures
@@ -158,8 +158,10 @@ def keep(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> bo
     experiment = with_settings(name, settings)
     reps = experiment.reps if args.reps is None else args.reps
     seed = 1 if args.seed is None else args.seed
+    # Before the run: it may take hours, in which somebody changes the files.
+    sources = _sources()
     results, seconds = _run(experiment, reps, seed, args.jobs)
-    _write(name, experiment, results, seconds)
+    _write(name, experiment, results, seconds, sources)
     for failure in results.failures:
         print(f"  {failure}")
     print(f"{name}: kept {len(results.rows)} rows (seed {seed}, {reps} replications, ", end="")
@@ -167,13 +169,15 @@ def keep(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> bo
     return not results.failures
 
 
-def _write(name: str, experiment: Experiment, results: Results, seconds: float) -> None:
+def _write(
+    name: str, experiment: Experiment, results: Results, seconds: float, sources: str
+) -> None:
     """Keep results and their first figure."""
     params = dict(results.params)
     if params.get("data"):
         # Where recorded data are is not the same on any two machines.
         params["data"] = "data"
-    made = {"version": __version__, "seconds": round(seconds)}
+    made = {"version": __version__, "seconds": round(seconds), "sources": sources[:12]}
     results = replace(results, params=params, made=made)
     KEPT.mkdir(parents=True, exist_ok=True)
     results.write_json(KEPT / f"{name}.json")
@@ -210,10 +214,17 @@ class AgreementRecord:
 
 def _digest(name: str, how: str) -> str:
     """What decides whether an experiment agrees: askwise, the interpreter, what is kept."""
-    found = hashlib.sha256(f"{sys.version} {name} {how}".encode())
-    for path in [*sorted(Path(askwise.__file__).parent.rglob("*.py")), KEPT / f"{name}.json"]:
-        found.update(path.name.encode() + path.read_bytes())
+    found = hashlib.sha256(f"{sys.version} {name} {how} {_sources()}".encode())
+    found.update((KEPT / f"{name}.json").read_bytes())
     return found.hexdigest()[:16]
+
+
+def _sources() -> str:
+    """A digest of askwise's sources: a version number stays the same between two releases."""
+    found, root = hashlib.sha256(), Path(askwise.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        found.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    return found.hexdigest()
 
 
 def _run(experiment: Experiment, reps: int, seed: int, jobs: int) -> tuple[Results, float]:

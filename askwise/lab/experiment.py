@@ -53,6 +53,8 @@ class Experiment(ABC):
     figures: ClassVar[tuple[Figure, ...]] = ()
     axes: ClassVar[Mapping[str, str]] = {}
     """What x is for metrics that no figure shows, where it is not what the first figure has."""
+    not_kept: ClassVar[str] = ""
+    """Why the documentation keeps no results of it, where it means not to: a sentence."""
     ours: ClassVar[tuple[str, ...]] = ()
     """Names of policies beyond the paper, drawn bolder."""
 

@@ -39,8 +39,8 @@ class Results:
     """All rows of one run of an experiment, with what it takes to run it again.
 
     ``failures`` says of each cell that could not be computed why, ``made`` with which version and
-    in how many seconds results that are kept were computed; where there is nothing to say, the file
-    has neither.
+    sources (a digest) and in how many seconds results that are kept were computed; where there is
+    nothing to say, the file has neither.
     """
 
     experiment: str

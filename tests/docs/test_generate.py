@@ -18,7 +18,7 @@ from askwise.policies import policies
 from askwise.stopping import stopping
 from docs.blocks import DOCS
 from docs.entries import ours
-from docs.generate import generate
+from docs.generate import generate, reproduction_page
 from docs.references import api_page, cli_page
 from docs.site import gather
 
@@ -136,6 +136,14 @@ def test_kept_results_come_into_the_page(name: str, extra: int, tmp_path: Path) 
     assert "20 replications, seed 0" in page
     assert "\n- " in page.split("## What differs from the paper")[1]
     assert "No results are kept here" not in page
+
+
+def test_a_page_without_results_says_why_there_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(experiments.get("judges"), "not_kept", "A run takes a week.")
+    page = reproduction_page(experiments.get("judges"), tmp_path)
+    assert "No results are kept here: the command above makes them. A run takes a week." in page
 
 
 def test_the_papers_figures_stand_beside_ours(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,7 +76,8 @@ def test_a_kept_run_says_how_it_was_made_and_can_be_repeated(
 ) -> None:
     results = Results.read_json(kept)
     assert (results.seed, results.reps) == (3, 20)
-    assert set(results.made) == {"version", "seconds"}
+    assert set(results.made) == {"version", "seconds", "sources"}
+    assert re.fullmatch(r"[0-9a-f]{12}", results.made["sources"])
     assert kept.with_suffix(".svg").is_file()
     assert reproduce.main([CHEAP]) == 0
     count = len(results.rows)

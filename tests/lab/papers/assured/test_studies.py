@@ -348,3 +348,13 @@ def test_where_truth_is_promised_no_bid_beats_it_and_greedily_one_does() -> None
     ]
     assert max(row.ci_low for row in lies) > 0
     assert {row.panel for row in rows if row.series == EXACT_S} == set(ROLES)
+
+
+def test_where_the_difference_of_two_costs_is_too_close_the_page_says_so() -> None:
+    study = with_settings("assured-workers", {"sizes": "100,200,400"})
+    rows = []
+    for size, theirs in ((100, 2.05), (200, 3.0), (400, 1.0)):
+        for series, mean in (("ccb-ns", 2.0), ("epsilon-t-greedy", theirs)):
+            rows.append(Row(ON_PAPER, series, size, "total_cost", mean, mean - 0.1, mean + 0.1, 9))
+    said = study.differences(rows)[0]
+    assert "less, with intervals apart, at 1 of 3 sizes, more with 400 workers; at 1 it" in said

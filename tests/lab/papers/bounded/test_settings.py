@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from askwise.core.money import MICRO
 from askwise.figures import Row
 from askwise.lab import with_settings
-from askwise.lab.papers.bounded.studies.leading import RECOMMENDED, behind_the_best, group_means
+from askwise.lab.papers.bounded import theory
+from askwise.lab.papers.bounded.studies.common import RECOMMENDED
+from askwise.lab.papers.bounded.studies.correlation import lead_row, leaders
+from askwise.lab.papers.bounded.studies.leading import behind_the_best, group_means
 from askwise.lab.papers.bounded.studies.ratings import IGNORED, KINDS, STATED
 from askwise.lab.runner import run
 from askwise.policies import policies
@@ -171,3 +175,39 @@ def test_the_bound_is_a_line_in_figs_6_and_7() -> None:
         ("theorem-1(epsilon=0.15)", "share_of_optimum")
     ]
     assert "guarantees nothing here" in " ".join(study.differences(found))
+
+
+def test_the_sufficient_budget_is_a_row_for_each_share_and_a_sentence() -> None:
+    study = with_settings("bounded-regret", {"budgets": "500,1000", "policies": "uniform"})
+    results = run(study, reps=2, seed=1)
+    needed = {each.x: each for each in results.rows if each.metric == "sufficient_budget"}
+    assert list(needed) == [0.1, 0.5, 0.9]
+    markets = [study.market(study.cells()[0], np.random.default_rng([1, each])) for each in (0, 1)]
+    by_hand = [
+        theory.sufficient_budget(0.5, each.prices / MICRO, each.means, 0.95) for each in markets
+    ]
+    assert needed[0.5].mean == pytest.approx(np.mean(by_hand))
+    said = next(line for line in study.differences(results.rows) if "B_0(alpha)" in line)
+    assert f"50% from {np.mean(by_hand):,.0f}," in said
+    assert "The largest budget here is 1,000." in said
+
+
+def test_who_leads_is_told_in_pairs() -> None:
+    # The first is ahead of the second by .1 in every replication, whatever the market was like.
+    shares = np.array([[0.9, 0.8, 0.1], [0.3, 0.2, 0.1], [0.6, 0.5, 0.05]])
+    lead = lead_row(shares, ("a", "b", "c"), {"x": 1.0, "panel": "noise 1"})
+    # 0.2, 0.8 and 0.55 to the third: Student's interval of three reaches below .1.
+    assert (lead.series, lead.metric) == ("a", "lead")
+    assert lead.mean == pytest.approx((0.8 + 0.2 + 0.55) / 3)
+    assert lead.ci_low < 0
+    assert lead_row(shares[:, :2], ("a", "b"), {"x": 1.0, "panel": ""}).ci_low == pytest.approx(0.1)
+
+
+def test_leads_that_are_not_sure_are_too_close_to_tell() -> None:
+    rows = [
+        Row("noise 1", "uniform", 1.0, "lead", 0.02, 0.01, 0.03, 9),
+        Row("noise 1", "uniform", 2.0, "lead", 0.02, -0.01, 0.05, 9),
+        Row("noise 1", "random", 5.0, "lead", 0.02, 0.01, 0.03, 9),
+        Row("noise 1", "random", 0.0, "lead", 0.02, 0.01, 0.03, 9),
+    ]
+    assert leaders(rows) == "uniform (1), random (1), too close to tell (1 of 3)"

@@ -115,11 +115,26 @@ def test_the_page_counts_what_the_rows_say() -> None:
     rows += [row(b_kube(1.0), "rival_error", 0.05), row(b_kube(1.5), "rival_error", 0.4)]
     rows += [row(b_kube(1.0, 0.25), "error", 0.05), row(b_kube(1.5, 0.25), "error", 0.4)]
     one, other, bonus, *_ = experiment.differences(rows)
-    assert "so in 1 of 1 cells" in one
-    assert "errs less in 0 of 1" in one
-    assert "so in 0 of 1 cells" in other
-    assert "errs less in 1 of 1" in other
-    assert "in 1 of 2 cells, to 0.92 times" in bonus
+    assert "surely so in 1 of 1 cells, surely not in 0." in one
+    assert "less in 0 of 1 cells, more in 1; too close to tell in 0." in one
+    assert "surely so in 0 of 1 cells, surely not in 1." in other
+    assert "less in 1 of 1 cells, more in 0; too close to tell in 0." in other
+    assert "less in 1 of 2 cells, more in 1; too close to tell in 0. It comes to 0.92" in bonus
+
+
+def test_what_is_too_close_to_tell_is_not_counted_for_either_side() -> None:
+    experiment = with_settings("limited-labels", {})
+
+    def row(label: str, metric: str, mean: float) -> Row:
+        place = ("set A, 50 tasks", series_of(label), 100.0)
+        return Row(*place, metric, mean, mean - 0.02, mean + 0.02, 9)
+
+    rows = [row(label, "tasks_done", 50.0) for label in SERIES]
+    rows += [row(label, "error", 0.2) for label in RIVALS]
+    rows += [row(b_kube(1.0), "error", 0.17), row(b_kube(1.0), "rival_error", 0.2)]
+    one, *_ = experiment.differences(rows)
+    assert "surely so in 0 of 1 cells, surely not in 0." in one
+    assert "less in 0 of 1 cells, more in 0; too close to tell in 1." in one
 
 
 def test_errors_are_over_tasks_with_a_label_and_a_tie_is_half_an_error() -> None:

@@ -45,6 +45,7 @@ class AssuredWorkers(AssuredRuns):
 
     policies: tuple[str, ...] = ("ccb-ns", "epsilon-t-greedy", *BEYOND[:2])
     sizes: tuple[int, ...] = (100, 200, 400, 1100, 2200)
+    reps: ClassVar[int] = 20
     title: ClassVar[str] = "Total cost by number of workers (000, Fig. 4)"
     reproduces: ClassVar[str] = "000, Fig. 4"
     summary: ClassVar[str] = (
@@ -93,18 +94,22 @@ class AssuredWorkers(AssuredRuns):
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """Where CCB-NS costs more than eps_t-greedy."""
         costs = {
-            label: {row.x: row.mean for row in rows if _is(row, label, "total_cost")}
+            label: {row.x: row for row in rows if _is(row, label, "total_cost")}
             for label in self.policies
         }
         ours, rival = (costs.get(label, {}) for label in ("ccb-ns", "epsilon-t-greedy"))
         both = sorted(ours.keys() & rival.keys())
         if not both:
             return READINGS[:1]
-        dearer = [f"{size:g}" for size in both if ours[size] > rival[size]]
+        less = [size for size in both if ours[size].ci_high < rival[size].ci_low]
+        more = [f"{size:g}" for size in both if ours[size].ci_low > rival[size].ci_high]
+        close = len(both) - len(less) - len(more)
         return [
             'The paper: "CCB-NS outperforms the eps_t-greedy algorithm even when there are fewer '
-            f'number of workers". It costs less at {len(both) - len(dearer)} of {len(both)} sizes'
-            + (f", more with {', '.join(dearer)} workers." if dearer else "."),
+            f'number of workers". It costs less, with intervals apart, at {len(less)} of '
+            f"{len(both)} sizes"
+            + (f", more with {', '.join(more)} workers" if more else "")
+            + (f"; at {close} it is too close to tell." if close else "."),
             *self.violations(rows),
             *READINGS[:1],
         ]

@@ -31,7 +31,10 @@ CAPS = {500: 30, 5_000: 50, 30_000: 100, 100_000: 200}
 CONFIDENCE = 0.95
 """Theorem 1's beta for the line in the figures; the paper does not say which it used."""
 
-OURS = ("thompson-knapsack", "knowledge-gradient")
+RECOMMENDED = "gittins-knapsack"
+"""What ``policy="auto"`` takes for a utility and a budget."""
+
+OURS = (RECOMMENDED, "thompson-knapsack", "knowledge-gradient")
 
 PAPER_POLICIES = (
     "bounded-epsilon-first",

@@ -12,6 +12,7 @@ from askwise.figures import Row
 from askwise.lab.experiment import Figure, experiments
 from askwise.lab.papers.bounded.studies.common import (
     CAPS,
+    RECOMMENDED,
     BoundedCell,
     BoundedExperiment,
     expected_shares,
@@ -19,9 +20,6 @@ from askwise.lab.papers.bounded.studies.common import (
 )
 from askwise.lab.results import mean_row
 from askwise.lab.worlds import Market, correlation_market, freelancer_market
-
-RECOMMENDED = "gittins-knapsack"
-"""What ``policy="auto"`` takes for a utility and a budget."""
 
 NEAR = 0.01
 """As good as the best: no further below it than this share."""

@@ -66,7 +66,7 @@ class SurveyPrices(EqualErrorExperiment):
     )
     errors: tuple[float, ...] = (0.01, 0.02, 0.03, 0.05)
     horizon: int = 2_000
-    reps: ClassVar[int] = 10_000
+    reps: ClassVar[int] = 5_000
     ours: ClassVar[tuple[str, ...]] = (RECOMMENDED,)
     title: ClassVar[str] = "Choosing crowds at unequal prices, at equal error"
     reproduces: ClassVar[str] = "beyond 004"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class TablesExperiment(LabelsExperiment):
     models: tuple[str, ...] = PAPER_MODELS
     data: str = ""
 
-    reps: ClassVar[int] = 30
+    reps: ClassVar[int] = 15
     overall: ClassVar[str] = OVERALL
 
     def __post_init__(self) -> None:
@@ -233,6 +233,7 @@ class LabelsExploration(TablesExperiment):
 
     policies: tuple[str, ...] = ("bbta(explore=0)", "bbta", "bbta(explore=5)", "bbta(explore=10)")
 
+    reps: ClassVar[int] = 40
     title: ClassVar[str] = "The length of exploration in BBTA (002, Fig. 3)"
     reproduces: ClassVar[str] = "002, Fig. 3"
     summary: ClassVar[str] = (
@@ -248,22 +249,40 @@ class LabelsExploration(TablesExperiment):
         cases = list(dict.fromkeys(panels))
         for budget in (x for x in KNOWN_AT if x in self.budgets):
             ranked = [_ranked(rows, panel, budget) for panel in cases]
-            worst = sum(bool(order) and order[-1] == "bbta(explore=0)" for order in ranked)
-            best = sum(bool(order) and order[0] == "bbta(explore=10)" for order in ranked)
+            worst = [_at_an_end(order, "bbta(explore=0)", last=True) for order in ranked]
+            best = [_at_an_end(order, "bbta(explore=10)", last=False) for order in ranked]
             said.append(
-                f"At {budget:g} answers per task no exploration is the worst in {worst} of "
-                f"{len(cases)} cases (the paper: in all nine), and 10 tasks are the best in {best}."
+                f"At {budget:g} answers per task no exploration is the worst, with intervals apart "
+                f"from all others, in {worst.count(True)} of {len(cases)} cases, surely not in "
+                f"{worst.count(False)} (the paper: in all nine), and 10 tasks are the best in "
+                f"{best.count(True)}, surely not in {best.count(False)}; the rest is too close to "
+                "tell."
             )
         return said
 
 
-def _ranked(rows: Sequence[Row], panel: str, x: float) -> list[str]:
+def _at_an_end(order: Sequence[Row], series: str, *, last: bool) -> bool | None:
+    """Whether a series is surely the worst (the best); None if it is too close to tell."""
+    mine = next((row for row in order if row.series == series), None)
+    others = [row for row in order if row is not mine]
+    if mine is None or not others:
+        return None
+
+    def ahead(one: Row, other: Row) -> bool:
+        return one.ci_high < other.ci_low if last else one.ci_low > other.ci_high
+
+    if all(ahead(mine, other) for other in others):
+        return True
+    return False if any(ahead(other, mine) for other in others) else None
+
+
+def _ranked(rows: Sequence[Row], panel: str, x: float) -> list[Row]:
     found = [
         row
         for row in rows
         if (row.panel, row.x, row.metric) == (panel, x, "accuracy") and row.series != CLUSTERS
     ]
-    return [row.series for row in sorted(found, key=lambda row: -row.mean)]
+    return sorted(found, key=lambda row: -row.mean)
 
 
 def against_known(rows: Sequence[Row]) -> list[str]:
@@ -308,24 +327,37 @@ def claims(rows: Sequence[Row]) -> list[str]:
             and (theirs := _at_end(rows, panel, rival)) is not None
         ]
         if compared:
-            won = sum(ours > theirs for _, ours, theirs in compared)
-            said.append(f"{rival} in {won} of {len(compared)}")
+            won = sum(ours.low > theirs.high for _, ours, theirs in compared)
+            lost = sum(ours.high < theirs.low for _, ours, theirs in compared)
+            said.append(f"{rival} in {won} of {len(compared)}, behind in {lost}")
     if not said:
         return []
     return [
         "The paper finds BBTA ahead of all others with spammer-hammer and malicious workers. At "
-        f"the largest budget it is ahead of {', '.join(said)}."
+        f"the largest budget it is ahead, with intervals apart, of {'; of '.join(said)}; the rest "
+        "is too close to tell."
     ]
 
 
-def _at_end(rows: Sequence[Row], panel: str, series: str) -> float | None:
+class _End(NamedTuple):
+    """A 95% interval."""
+
+    low: float
+    high: float
+
+
+def _at_end(rows: Sequence[Row], panel: str, series: str) -> _End | None:
     """Accuracy of a series at the largest budget of the panel that it has a point at or near."""
     curve = curve_of(rows, panel, series)
     if not curve:
         return None
     last = max(row.x for row in rows if row.panel == panel and row.series == CLUSTERS)
     xs = sorted(curve)
-    return float(np.interp(last, xs, [curve[x].mean for x in xs]))
+    low, high = (
+        float(np.interp(last, xs, [getattr(curve[x], end) for x in xs]))
+        for end in ("ci_low", "ci_high")
+    )
+    return _End(low, high)
 
 
 def savings(rows: Sequence[Row]) -> list[str]:
