@@ -102,6 +102,17 @@ def test_workers_are_pooled_by_utility_per_price_where_they_differ_less_in_it() 
     assert posterior(ledger.book, state.beliefs, pool, 2)[0] == pytest.approx(0.4)
 
 
+def test_spreads_below_the_least_that_is_believed_are_ties_and_go_to_utility() -> None:
+    # .2 at price 1 and .3 at price 2, sixteen times each. The relative spread of utilities is
+    # (.005 - .0625 / 33 / 8) / 2 / .0625 = .038, that per price
+    # (.00125 - .030625 / 33 / 8) / 2 / .030625 = .0185: less, but .12 is believed of both.
+    workers = [Worker("a", 1), Worker("b", 2)]
+    _, ledger, state = believing(workers, [(0, 0.2), (1, 0.3)] * 16)
+    pool = pool_of(ledger.book, state.beliefs)
+    assert (pool.by_price, pool.relative) == (0, 0.12)
+    assert pool.spread == pytest.approx(0.12 * 0.0625)
+
+
 def test_a_rating_counts_as_answers_of_that_value() -> None:
     # .9 worth 4 answers and no answer: count 4. Alone, the pool is its mean: noise .81 / 3,
     # spread .12 * .81.
