@@ -224,12 +224,12 @@ def test_those_who_could_not_earn_a_place_in_the_plan_are_not_screened() -> None
     assert screened(workers, 0.2, 100) == ["b", "a"]
 
 
-@pytest.mark.parametrize("budget", [100, 10_000])
-def test_a_better_worker_at_four_times_the_price_is_found(budget: int) -> None:
+@pytest.mark.parametrize(("budget", "seeds"), [(100, 20), (10_000, 5)])
+def test_a_better_worker_at_four_times_the_price_is_found(budget: int, seeds: int) -> None:
     # $1 worth .10 against $4 worth .90, .225 a dollar: .444 of the optimum was reached when
     # screening ended at twice the price at which the money would end.
     shares = []
-    for seed in range(20):
+    for seed in range(seeds):
         world = rated_world([np.array([0.5 / 9, 0.5 / 9]), np.array([8.5 / 9, 8.5 / 9])])
         prices, limits = np.array([1, 4]) * MICRO, np.full(2, 10**6)
         market = Market(prices, limits, world.means, world)
@@ -238,9 +238,8 @@ def test_a_better_worker_at_four_times_the_price_is_found(budget: int) -> None:
         asked = outcome.ledger.book.workers[:2, c.ANSWERED]
         assert asked[1] > 0, seed
         shares.append(asked @ market.means / market.optimum(budget * MICRO)[0])
-        if budget > 100:
-            break  # A hundred times the money, and the same screening.
-    assert np.mean(shares) > 0.9
+    # With a hundred times the money next to nothing goes to the other.
+    assert np.mean(shares) > (0.9 if budget == 100 else 0.99)
 
 
 def test_the_unit_of_money_does_not_choose_the_prior() -> None:
