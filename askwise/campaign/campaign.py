@@ -9,9 +9,10 @@ from datetime import timedelta
 from typing import Any
 
 from askwise.campaign.changeable import ChangeableCampaign, decided
+from askwise.campaign.earlier_records import make_spec_in
 from askwise.campaign.holding import Holding
 from askwise.campaign.requests import Crew
-from askwise.campaign.spec import Spec, check_name, make_spec
+from askwise.campaign.spec import Spec, check_name
 from askwise.campaign.verbs import Verbs
 from askwise.core.calls import FailureWhy, check_by, check_remark
 from askwise.core.certify import CertifyTerms
@@ -131,7 +132,8 @@ class Campaign(ChangeableCampaign):
         raw |= {"policy": policy, "stopping": stopping, "aggregation": aggregation}
         raw |= {"mechanism": mechanism, "certify": certify, "seed": seed}
         raw |= {"content": content, "pilot": pilot, "screening": screening}
-        spec = make_spec(raw)
+        opened = open_store(store)
+        spec = make_spec_in(opened, raw)
         if isinstance(spec.policy, LimitsSize):
             spec.policy.check_size(len(spec.problem.options), len(spec.problem.workers))
         if isinstance(spec.policy, Cautions):
@@ -144,7 +146,6 @@ class Campaign(ChangeableCampaign):
             )
         written = spec.to_json()
         check_text(written)
-        opened = open_store(store)
         opened.create(made, written, (clock or time.time)())
         return cls(opened, made, spec, clock)
 

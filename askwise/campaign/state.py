@@ -38,6 +38,7 @@ from askwise.ledger.stretches import OWN, StretchReader
 from askwise.policies.base import KernelPolicy
 from askwise.policies.capabilities import (
     Assures,
+    BoundsCost,
     Explains,
     GoldRequest,
     LabelsItself,
@@ -383,6 +384,11 @@ class CampaignState:
         """What audits say of the policy's assurances, if it keeps a watch on them."""
         policy = self.spec.policy
         return policy.watch(self.beliefs, self.ledger) if isinstance(policy, Assures) else None
+
+    def set_gap(self) -> float | None:
+        """By what share a cheaper set may do for the tasks to come, if the policy knows."""
+        policy = self.spec.policy
+        return policy.gap(self.beliefs, self.ledger) if isinstance(policy, BoundsCost) else None
 
     # Snapshots: arrays and JSON, no pickle.
 

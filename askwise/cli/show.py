@@ -247,6 +247,8 @@ def _show_status(found: Status, content: Content | None) -> None:
         facts.append(("needs truths", _reason(need)))
     if found.watch is not None:
         facts.append(("assurance", found.watch.statement))
+    if found.set_statement is not None:
+        facts.append(("set", found.set_statement))
     output.show(output.grid(facts))
 
 

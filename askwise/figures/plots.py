@@ -379,7 +379,8 @@ def _above_0(
     if not shown:
         return False, rows, references, label
     if len(shown) < len(rows):
-        label += " (values of 0 are not shown)"
+        below = any(getattr(row, field) < 0 for row in rows)
+        label += f" (values of 0{' or less' if below else ''} are not shown)"
     return True, shown, [row for row in references if getattr(row, field) > 0], label
 
 

@@ -97,6 +97,14 @@ class Assures(metaclass=ABCMeta):
         return None
 
 
+class BoundsCost(metaclass=ABCMeta):
+    """Comes to a set for all further tasks, and knows how far it is from the cheapest."""
+
+    @abstractmethod
+    def gap(self, state: Any, ledger: Ledger) -> float | None:
+        """By what share the cheapest set may cost less; None without a set, or if unknown."""
+
+
 class Settles(metaclass=ABCMeta):
     """Asks no more about a task that is as sure as wanted, though no rule closes it.
 

@@ -49,6 +49,26 @@ def test_a_table_becomes_a_campaign_named_after_it(
     assert [(each["task"], each["value"]) for each in truths] == [("r2", "no")]
 
 
+def test_a_file_may_name_a_campaign_that_knows_the_workers(workplace: Path, call: Call) -> None:
+    pets = [
+        'options = ["cat", "dog"]',
+        'tasks = ["t1", "t2"]',
+        'workers = [{id = "ann", price = 0.05}]',
+    ]
+    (workplace / "first.toml").write_text("\n".join(['policy = "random-pairs"', *pets]))
+    call("new", "first.toml", "--name", "first")
+    first = opened(workplace, "first")
+    first.tell(first.ask()[0].id, "dog")
+    told = next(event.task for event in first.log() if event.task is not None)
+    first.truth(told, "cat")
+    for name, code in (("first", 0), ("none", 2)):
+        policy = f'policy = {{name = "ccb-ns", earlier = "campaign:{name}"}}'
+        (workplace / "second.toml").write_text("\n".join([policy, *pets]))
+        made = call("new", "second.toml", "--name", "second", code=code)
+        assert code == 0 or "there is no campaign 'none' in this store" in made.stderr
+    assert opened(workplace, "second").spec["policy"]["earlier"] == [["ann", 0, 1]]
+
+
 def test_people_may_be_a_table_and_options_have_meanings(
     workplace: Path, reviews: str, call: Call
 ) -> None:

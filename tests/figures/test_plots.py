@@ -278,6 +278,12 @@ def test_what_is_not_above_0_is_left_off_a_log_axis_which_says_so(axis: str) -> 
     assert getattr(flat.axes[0], f"get_{axis}scale")() == "linear"
 
 
+def test_a_log_axis_says_that_values_below_0_are_left_off_too() -> None:
+    rows = [Row("", "a", x, "utility", y, y, y, 1) for x, y in ((1, -1), (2, 0), (3, 2))]
+    written = " ".join(re.findall(r">\s*([^<>\s][^<>]*)<", svg_text(drawn(rows, log_y=True))))
+    assert "values of 0 or less are not shown" in written
+
+
 def test_a_single_point_and_a_log_axis_can_be_drawn() -> None:
     svg_text(drawn([Row("", "a", 5, "utility", 0, 0, 0, 1)], log_x=True))
     figure = drawn(rows_of(["uniform"]), log_x=True)

@@ -401,6 +401,77 @@ def test_no_order_of_asking_two_crowds_makes_it_err_more(delta: float, ties: boo
     assert 0 < chance[0, 0, 0, 0] <= delta
 
 
+def stopping_times(
+    chances: tuple[float, ...], delta: float, ties: bool, horizon: int
+) -> dict[int, float]:
+    """How likely the rule stops after each number of answers, all of one crowd: exact."""
+    log_m, options = table(horizon + 1), range(len(chances))
+    least = math.log((len(chances) if ties else len(chances) - 1) / delta)
+    going, ended = {(0,) * len(chances): 1.0}, {}
+    for answers in range(1, horizon + 1):
+        after: dict[tuple[int, ...], float] = {}
+        for votes, chance in going.items():
+            for option, share in zip(options, chances, strict=True):
+                one_more = (*votes[:option], votes[option] + 1, *votes[option + 1 :])
+                after[one_more] = after.get(one_more, 0.0) + chance * share
+        going = {}
+        for votes, chance in after.items():
+            bets = [[log_m[votes[a], votes[b]] for b in options if b != a] for a in options]
+            against = [[log_m[votes[a], votes[b]] for a in options if a != b] for b in options]
+            if ties:
+                standing = sum(min(each) >= least for each in bets)
+            else:
+                standing = sum(np.logaddexp.reduce(each) < least for each in against)
+            if standing == 1:
+                ended[answers] = ended.get(answers, 0.0) + chance
+            else:
+                going[votes] = chance
+    assert sum(going.values()) < 0.02
+    return ended
+
+
+@pytest.mark.parametrize(
+    ("chances", "delta", "horizon", "least", "most"),
+    [
+        ((0.7, 0.3), 0.05, 150, 0.11, 0.19),
+        ((0.8, 0.2), 0.05, 80, 0.11, 0.19),
+        ((0.9, 0.1), 0.05, 50, 0.11, 0.19),
+        ((0.8, 0.2), 0.01, 90, 0.11, 0.19),
+        ((0.8, 0.1, 0.1), 0.05, 45, 0.07, 0.10),
+    ],
+    ids=str,
+)
+def test_not_covering_ties_saves_answers(
+    chances: tuple[float, ...], delta: float, horizon: int, least: float, most: float
+) -> None:
+    # In part because (n - 1) / delta is below n / delta, which matters the more the fewer options.
+    mean = {}
+    for ties in (False, True):
+        times = stopping_times(chances, delta, ties, horizon)
+        mean[ties] = sum(answers * chance for answers, chance in times.items()) / sum(
+            times.values()
+        )
+    assert least <= 1 - mean[False] / mean[True] <= most
+
+
+@pytest.mark.parametrize("chances", [(0.8, 0.2), (0.8, 0.1, 0.1)], ids=str)
+def test_the_rule_takes_as_many_answers_as_computed(chances: tuple[float, ...]) -> None:
+    rng, runs, options = np.random.default_rng(8), 30, "xyz"[: len(chances)]
+    taken: dict[bool, list[int]] = {False: [], True: []}
+    for _ in range(runs):
+        said = "".join(rng.choice(list(options), size=200, p=chances))
+        for ties, counts in taken.items():
+            question = Question(e_process(0.05, ties=ties), options=options)
+            counts.append(next(at for at, each in enumerate(said, 1) if question.say("a", each)))
+    assert all(soon <= late for soon, late in zip(taken[False], taken[True], strict=True))
+    for ties, counts in taken.items():
+        times = stopping_times(chances, 0.05, ties, 80)
+        at, chance = np.array(list(times)), np.array(list(times.values()))
+        mean = at @ chance / chance.sum()
+        deviation = math.sqrt((at - mean) ** 2 @ chance / chance.sum())
+        assert abs(np.mean(counts) - mean) < 4 * deviation / math.sqrt(runs)
+
+
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "responses",

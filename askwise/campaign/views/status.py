@@ -10,7 +10,7 @@ from askwise.campaign.views.certificate import CampaignCertificate, certificate
 from askwise.campaign.views.pilot import PilotProgress, progress
 from askwise.core.allocation import Watch
 from askwise.core.choices import WHY_DONE, Done, DoneWhy
-from askwise.core.json_types import Count, Id, Positive
+from askwise.core.json_types import Count, Id, Positive, Share
 from askwise.core.jsonable import Jsonable
 from askwise.core.money import from_micro
 from askwise.ledger import columns as c
@@ -117,6 +117,10 @@ class Status(Jsonable):
     archived : bool
         Whether the campaign is archived: it is not listed and can't be changed until it is
         unarchived.
+    set_gap : float or None
+        By what share the cheapest set of workers may cost less than the one to which all further
+        tasks go; 0 if that is proved to be the cheapest. None as long as there is no such set, and
+        where nothing is known.
     """
 
     name: Id
@@ -145,6 +149,17 @@ class Status(Jsonable):
     pilot: PilotProgress | None = None
     title: str | None = None
     archived: bool = False
+    set_gap: Share | None = None
+
+    @property
+    def set_statement(self) -> str | None:
+        """``set_gap`` in words; None where there is nothing to be said."""
+        if not self.set_gap:
+            return None
+        return (
+            "The set that tasks go to is not proved to be the cheapest: the cheapest costs at most "
+            f"{self.set_gap:.1%} less."
+        )
 
     @property
     def chosen_because(self) -> str | None:
@@ -192,6 +207,7 @@ def status(name: str, state: CampaignState) -> Status:
         settled=0 if problem.taskless else settled_tasks(state, done),
         title=state.title,
         archived=ledger.archived,
+        set_gap=state.set_gap(),
     )
 
 

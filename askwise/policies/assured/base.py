@@ -20,7 +20,7 @@ from askwise.kernels import Array, Draw
 from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
 from askwise.ledger.proposals import Proposal, new_proposal
-from askwise.ledger.queries import IDLE
+from askwise.ledger.queries import IDLE, can_be_asked
 from askwise.policies.assured import common as a
 from askwise.policies.assured import plain
 from askwise.policies.assured.choosing import choose, find_members
@@ -35,19 +35,20 @@ from askwise.policies.assured.common import (
 )
 from askwise.policies.assured.earlier import read_records
 from askwise.policies.assured.foreseeing import is_found
+from askwise.policies.assured.gaps import gap_in_pool
 from askwise.policies.assured.learning import absorb
 from askwise.policies.assured.sets import ErrorFunction, Target, error_probability
 from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.sets.checking import ensure_error_function
 from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
-from askwise.policies.assured.sets.inputs import Workers, solver_of
+from askwise.policies.assured.sets.inputs import solver_of
 from askwise.policies.assured.sets.kernels import meets
-from askwise.policies.assured.sets.solve import gap_of
 from askwise.policies.assured.watching import lowered
 from askwise.policies.base import Axes, KernelPolicy, Kernels
 from askwise.policies.capabilities import (
     Assures,
     AwaitsTruth,
+    BoundsCost,
     Explains,
     LimitsSize,
     PlansForAll,
@@ -77,7 +78,9 @@ def standing(book: Book, state: State, task: int, members: Array, allowed: Array
 
 
 @dataclass(frozen=True)
-class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers, LimitsSize):
+class AssuredPolicy(
+    KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers, LimitsSize, BoundsCost
+):
     """Base of the family: a set of workers for each task, by bounds on their qualities."""
 
     alpha: float = 0.1
@@ -250,7 +253,7 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
     ) -> list[Score]:
         """Cost by what a worker adds at best, their bounds and their record."""
         lower, upper = self.interval(state, ledger)
-        gap = self._gap(state, ledger, lower if self.kind == a.FIXED else upper)
+        gap = self.gap(state, ledger)
         found = []
         for at, worker in enumerate(ledger.workers):
             facts = state.workers[at]
@@ -269,13 +272,32 @@ class AssuredPolicy(KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorke
             found.append(Score(worker.id, cost / gain if gain > 0.0 else None, details))
         return found
 
-    def _gap(self, state: State, ledger: Ledger, qualities: Array) -> float | None:
-        """By what share the set that exploration came to may cost more than the cheapest."""
-        chosen = state.workers[: len(qualities), a.IN_SET] == 1
-        if self.solver != "classes" or not self.compiles or not chosen.any():
+    def gap(self, state: State, ledger: Ledger) -> float | None:
+        """By what share the cheapest set may cost less than the one that exploration came to.
+
+        Of those who can be asked, at the bounds that the set was chosen by. 0 if it is proved to be
+        the cheapest; None as long as there is none, and where nothing is known: with an error
+        function that is plain Python and a solver that does not try all sets.
+        """
+        size = ledger.total(c.WORKERS)
+        chosen = state.workers[:size, a.IN_SET] == 1
+        params = self.params()
+        if params.miss >= 0.0 or not chosen.any():
             return None
-        costs = ledger.book.workers[: len(qualities), c.RANKED_AT].copy()
-        return gap_of(Workers(costs, costs, qualities), self._target(self.planned()), chosen)
+        if self.solves_exactly or (not self.compiles and self.solver == "auto"):
+            return 0.0
+        if not self.compiles:
+            return None
+        lower, upper = self.interval(state, ledger)
+        gone = state.workers[:size, a.DROPPED] == 1
+        pool = [
+            at
+            for at in range(size)
+            if chosen[at] or (not gone[at] and can_be_asked(ledger.book, at))
+        ]
+        costs = ledger.book.workers[pool, c.RANKED_AT]
+        hope = (lower if self.kind == a.FIXED else upper)[pool]
+        return gap_in_pool(params, costs, hope, chosen[pool])
 
 
 @dataclass(frozen=True)

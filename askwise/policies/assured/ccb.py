@@ -84,7 +84,8 @@ class CcbNs(SoftCcb):
         never come, close the task: nothing is learned from it, and nothing waits for it.
     earlier : list of [worker, right, count], optional
         How often workers were right in earlier campaigns with similar tasks, as returned by
-        ``records_of(campaign)`` of :mod:`askwise.policies.assured.earlier`. It counts as if it had
+        ``records_of(campaign)`` of :mod:`askwise.policies.assured.earlier`; or ``"campaign:NAME"``
+        of a campaign in the same store, when a campaign is created. It counts as if it had
         been learned here, so the first task need not go to everybody.
     mu : float
         Probability with which some bound may fail to hold.

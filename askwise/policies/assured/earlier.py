@@ -1,11 +1,11 @@
 """What earlier campaigns showed of workers: records with which a new one begins."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter
-from askwise.core.events import Kind
+from askwise.core.events import Event, Kind
 
 Records = tuple[tuple[str, int, int], ...]
 """Workers, how many of their answers were right, and of how many that is known."""
@@ -36,19 +36,27 @@ def records_of(campaign: Any) -> list[tuple[str, int, int]]:
     >>> records_of(campaign)
     [('ann', 1, 1)]
     """
-    truths: dict[str, Any] = {}
-    asked: dict[int, tuple[str, str]] = {}
-    answers: list[tuple[str, str, Any]] = []
-    for event in campaign.log():
+    return records_in(campaign.log())
+
+
+def records_in(log: Iterable[Event]) -> list[tuple[str, int, int]]:
+    """The same from a campaign's log; an answer that was revised counts as it is now."""
+    truths: dict[str | None, Any] = {}
+    asked: dict[int, tuple[str | None, str | None]] = {}
+    answers: dict[int | None, Any] = {}
+    for event in log:
         if event.kind == Kind.TRUTH:
             truths[event.task] = event.value
         elif event.kind == Kind.ASKED:
             asked[event.seq] = event.task, event.worker
-        elif event.kind == Kind.ANSWER:
-            answers.append((*asked[event.assignment], event.value))
+        elif event.kind in (Kind.ANSWER, Kind.REVISED):
+            answers[event.assignment] = event.value
+        elif event.kind == Kind.WITHDRAWN:
+            answers.pop(event.assignment, None)
     found: dict[str, list[int]] = {}
-    for task, worker, value in answers:
-        if task in truths:
+    for assignment, value in answers.items():
+        task, worker = asked[assignment or 0]
+        if task in truths and worker is not None:
             record = found.setdefault(worker, [0, 0])
             record[0] += int(value == truths[task])
             record[1] += 1
@@ -57,7 +65,10 @@ def records_of(campaign: Any) -> list[tuple[str, int, int]]:
 
 def read_records(given: Any) -> Records:
     """Take records as they are given: lists of worker, right and count, or a mapping to both."""
-    valid = "give a list of [worker, right, count], as records_of(campaign) returns"
+    valid = (
+        "give a list of [worker, right, count], as records_of(campaign) returns, or, where a "
+        "campaign is created, 'campaign:NAME' of another one in its store"
+    )
     if isinstance(given, Mapping):
         given = [(worker, *each) for worker, each in given.items() if isinstance(each, Sequence)]
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):

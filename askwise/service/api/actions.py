@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from askwise.campaign import Campaign
-from askwise.campaign.spec import check_name, make_spec
+from askwise.campaign.earlier_records import make_spec_in
+from askwise.campaign.spec import check_name
 from askwise.core.errors import Conflict, UnknownName
 from askwise.core.keys import Key
 from askwise.service.api.shapes import creation, requests
@@ -60,7 +61,7 @@ def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) 
     if key is None:
         return status_of(service, Campaign.create(store=store, **fields).name)
     # Nothing is noted of what is not valid.
-    spec = make_spec(fields)
+    spec = make_spec_in(store, fields)
     request = hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
     hashed = hashlib.sha256(key.encode()).hexdigest()
     note = store.record(CREATIONS, hashed)
@@ -69,6 +70,10 @@ def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) 
         # A name that is made up is made of the key, so that a retry makes up the same.
         name = check_name(f"campaign-{hashed[:12]}" if given is None else given)
         made = {"request": request, "name": name, "seed": spec.seed, "time": time.time()}
+        earlier = getattr(spec.policy, "earlier", ())
+        if earlier:
+            # A campaign that the policy names may show more of the workers by the next try.
+            made["earlier"] = earlier
         change = Change(CREATIONS, hashed, None, json.dumps(made))
         taken = _is_there(store, name)
         if taken or not store.change([change]):
@@ -80,6 +85,9 @@ def create_once(service: ServiceState, fields: dict[str, Any], key: str | None) 
     made = json.loads(note.body)
     if made["request"] != request:
         raise key_reused()
+    if "earlier" in made:
+        policy: Any = spec.policy
+        spec = replace(spec, policy=replace(policy, earlier=made["earlier"]))
     text = replace(spec, seed=made["seed"]).to_json()
     try:
         store.create(made["name"], text, time.time())

@@ -9,7 +9,8 @@ from typing import Any
 
 from starlette.responses import RedirectResponse, Response
 
-from askwise.campaign.spec import Spec, check_name, make_spec
+from askwise.campaign.earlier_records import make_spec_in
+from askwise.campaign.spec import Spec, check_name
 from askwise.core.errors import AskwiseError
 from askwise.data.columns import ENDINGS
 from askwise.data.orders import options_of_text
@@ -83,7 +84,9 @@ async def make(visit: Requesting) -> Response:
         if content is not None:
             fields["content"] = content
         if form.fields.get("do") == "preview":
-            return PreviewedForm(make_spec(fields), dict(form.fields))
+            return PreviewedForm(
+                make_spec_in(visit.service.campaigns.store, fields), dict(form.fields)
+            )
         return str(create_once(visit.service, fields, form.key)["name"])
 
     def then(done: str | PreviewedForm) -> Response:

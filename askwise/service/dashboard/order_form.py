@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from askwise.campaign.spec import make_spec
+from askwise.campaign.earlier_records import make_spec_in
 from askwise.core.money import to_micro
 from askwise.core.problem import Worker, as_worker
 from askwise.core.screening import ScreeningTerms
@@ -161,7 +161,7 @@ def read_form(
     if parts:
         fields |= parts
         # What does not go together is said before anything is created.
-        make_spec({**fields, "workers": listed})
+        make_spec_in(service.campaigns.store, {**fields, "workers": listed})
     return OrderedForm(order, fields, ceiling_of(order, workers))
 
 

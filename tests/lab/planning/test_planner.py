@@ -159,6 +159,27 @@ def test_a_budget_goes_as_far_as_in_a_campaign(
         assert closed_by_campaign(10, 3, budget, "virt-ucb") == in_turn
 
 
+def test_60_of_the_156_needed_are_planned_to_close_76_of_200_questions_and_not_none() -> None:
+    beliefs = Beliefs([Crowd("panel", "0.26", 0.8)])
+    made = plan(beliefs, rule="fixed(n=3)", questions=200, runs=100, budget="60")
+    assert (made.total.mean, made.policy) == (Decimal("156"), "virt-ucb(open_at_once=1)")
+    assert made.funds is not None
+    assert made.funds.in_turn is not None
+    assert (made.funds.finished.mean, made.funds.in_turn.mean) == (76, 0)
+
+
+def test_60_of_the_156_needed_close_most_of_77_questions_where_their_answers_vary() -> None:
+    # A lead of two at .8 takes 2 / .68 = 2.94 answers on average, with a variance of 4.07: at .265
+    # each 200 questions take 155.9. In 226 answers about 77 questions close, with a standard
+    # deviation of sqrt(77 * 4.07) / 2.94 = 6; four of them are 24.
+    beliefs = Beliefs([Crowd("panel", "0.265", 0.8)])
+    made = plan(beliefs, rule="lead(lead=2)", questions=200, runs=1000, budget="60")
+    assert made.funds is not None
+    assert made.funds.in_turn is not None
+    assert abs(made.funds.finished.mean - 77) < 4
+    assert made.funds.in_turn.mean < 30
+
+
 @pytest.mark.parametrize(
     ("campaigns", "finished_by", "chance_by"),
     [(16, 2.4, 0.54), pytest.param(60, 1.4, 0.29, marks=pytest.mark.slow)],

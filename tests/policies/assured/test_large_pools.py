@@ -35,6 +35,13 @@ def test_an_exact_search_that_would_not_end_is_refused_before_anybody_is_paid(sh
     assert caught.value.field == "solver"
 
 
+@pytest.mark.slow
+def test_the_papers_number_of_workers_is_too_many_for_an_exact_search():
+    # With the work that a decision may really take.
+    with pytest.raises(TooLarge, match="can't find the cheapest set among these workers exactly"):
+        campaign_of({**FIXED, "solver": "exact"}, workers=1100)
+
+
 def test_a_campaign_that_is_there_already_opens(short, tmp_path, monkeypatch):
     store = f"sqlite:///{tmp_path / 'kept.db'}"
     with monkeypatch.context() as patch:

@@ -105,6 +105,18 @@ def test_money_that_does_not_do_for_all_questions_finishes_some():
     assert closed(few(1), 40, 80) == (16, 80)
 
 
+def test_60_of_the_156_needed_close_76_of_200_questions_and_not_none():
+    # Three answers at .26 to each of 200 questions are 156. 60 buys 230 answers: all of 76
+    # questions and two more, or one answer to every question and a second to thirty.
+    survey = Survey(two_options(0.8), (26,))
+    world, rule = survey.answering(5, 0, 200), stopping.make(RULE)
+    for policy, questions in (("virt-ucb", 0), (few(1), 76)):
+        problem = survey.problem(200, 60_00)
+        done = simulate(policies.make(policy), problem, world, rule=rule, seed=5)
+        assert np.count_nonzero(done.closings[:, 2]) == questions
+        assert done.spent == 230 * 26
+
+
 @settings(max_examples=8)
 @given(st.integers(1, 6), st.integers(0, 2**32))
 def test_the_question_is_the_one_that_the_words_say(count, seed):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from askwise import Campaign
 from askwise.core.errors import Conflict, StoreError
 from askwise.service.api.routes.campaigns import create_once
 from askwise.store import open_store
@@ -63,6 +64,30 @@ def test_a_retry_is_not_answered_with_a_campaign_of_somebody_else(
         with pytest.raises(Conflict) as refused:
             create_once(client.service, dict(mine), cats)
         assert refused.value.field == "name"
+
+
+def test_a_retry_begins_with_what_another_campaign_showed_at_the_first_try(
+    client: OwnerClient, store: FaultyStore, cats: str
+) -> None:
+    workers, options = [{"id": "ann", "price": "0.05"}], ["cat", "dog"]
+    fields = {"workers": workers, "options": options, "tasks": ["t1", "t2"]}
+    first = Campaign.create(store=store, name=f"{cats}-0", policy="random-pairs", **fields)
+    for each in first.ask(limit=2):
+        first.tell(each.id, "cat")
+    first.truth("t1", "cat")
+    policy = {"name": "ccb-ns", "earlier": f"campaign:{cats}-0"}
+    for _ in range(2):
+        made = client.call(
+            "POST", "/campaigns", {**fields, "name": cats, "policy": policy}, once=cats
+        )
+        assert made.status_code == 201
+        kept = client.call("GET", f"/campaigns/{cats}/spec").json()["policy"]["earlier"]
+        assert kept == [["ann", 1, 1]]
+        if first.status().settled == 1:
+            first.truth("t2", "dog")
+    refused = {"name": "ccb-ns", "earlier": "campaign:nobody"}
+    reply = client.call("POST", "/campaigns", {**fields, "policy": refused})
+    assert (reply.status_code, reply.json()["error"]["field"]) == (422, "earlier")
 
 
 def test_a_name_that_is_taken_is_refused_however_like_the_campaigns_are(

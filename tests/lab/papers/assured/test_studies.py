@@ -204,6 +204,11 @@ def test_results_are_drawn_and_reported(name: str, tmp_path: Path) -> None:
     assert all(line.endswith(".") for line in experiment.differences(made.rows))
 
 
+def test_curves_that_fall_a_thousandfold_are_on_a_log_axis() -> None:
+    [figure] = with_settings("assured-regret", TINY["assured-regret"]).figures
+    assert (figure.metric, figure.log_x, figure.log_y) == ("average_regret", True, True)
+
+
 @pytest.mark.parametrize(
     ("name", "settings", "field"),
     [

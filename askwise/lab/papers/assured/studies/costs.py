@@ -248,6 +248,7 @@ REGRET = Figure(
     "Average regret against the task number (Eq. 4), with 95% intervals; hollow markers are "
     "another reading's.",
     log_x=True,
+    log_y=True,
 )
 COST = Figure(
     "total_cost",
