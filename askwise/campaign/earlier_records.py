@@ -57,7 +57,7 @@ def make_spec_in(store: Store, raw: Mapping[str, Any]) -> Spec:
         raise _refused(
             given, "none of these workers has answered a task there whose truth is known"
         )
-    return replace(spec, policy=replace(spec.policy, earlier=records))  # type: ignore[type-var]
+    return replace(spec, policy=replace(spec.policy, earlier=records))  # type: ignore[call-arg]
 
 
 def _read(policy: Any) -> dict[str, Any]:
