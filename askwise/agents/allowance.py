@@ -1,7 +1,5 @@
 """What an agent may commit in all: money leaves it before a campaign gets it."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

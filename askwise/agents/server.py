@@ -1,7 +1,5 @@
 """The server of the Model Context Protocol: its tools, and errors as an agent can read them."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 The docstring of a method is what the agent reads, and its annotations are the tool's schema.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Whether a judge agrees with people at least as often as is asked, with confidence."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Of N. Calderon, R. Reichart, R. Dror, *The alternative annotator test for LLM-as
 statistically justify replacing human annotators with LLMs*, ACL 2025.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

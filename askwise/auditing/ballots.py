@@ -1,7 +1,5 @@
 """Who said what of which task, as numbers: verdicts of judges beside the answers of people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

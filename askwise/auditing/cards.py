@@ -1,7 +1,5 @@
 """The report card of judges: each of them, all together, and what more people would tell."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The cheap judge first, the expensive one when unsure: what that would cost at the same error."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Estimates with their 95% intervals."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

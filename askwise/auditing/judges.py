@@ -1,7 +1,5 @@
 """How good each judge is against the majority of people."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How many answers of people would certify labels."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What judges are worth together: how they err alike, and who could be spared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple

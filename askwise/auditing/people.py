@@ -1,7 +1,5 @@
 """How far people agree with one another: what nobody can be asked to exceed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

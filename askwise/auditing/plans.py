@@ -7,8 +7,6 @@ takes the mean over what may be (:data:`WRONG`, :data:`RANKED`). A bad guess mak
 more; the statement keeps its confidence whatever the number is.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

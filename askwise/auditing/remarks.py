@@ -1,7 +1,5 @@
 """What to know of a report card before its numbers are believed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

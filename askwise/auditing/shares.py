@@ -1,7 +1,5 @@
 """What share of all tasks is of each class, by judges corrected with the answers of people."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

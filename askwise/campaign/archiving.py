@@ -6,8 +6,6 @@ is. Until that transaction has committed the store is unchanged, so an interrupt
 the next attempt finds the file and goes on from there.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Iterable, Iterator

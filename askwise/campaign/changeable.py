@@ -1,7 +1,5 @@
 """Tasks, workers and money that change while a campaign runs, and a campaign that is put away."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

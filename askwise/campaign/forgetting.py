@@ -1,7 +1,5 @@
 """Campaigns that are deleted, and workers whose id is replaced, in the whole log."""
 
-from __future__ import annotations
-
 import json
 import re
 import secrets

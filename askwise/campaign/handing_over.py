@@ -1,7 +1,5 @@
 """Handing a question over: the one who answers is another than the one who was chosen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from askwise.campaign.own_decisions import OwnAsk, OwnDecision

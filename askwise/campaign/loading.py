@@ -1,7 +1,5 @@
 """The state of a campaign at a point of its log: from a snapshot, and the events since folded."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence

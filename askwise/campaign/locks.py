@@ -1,7 +1,5 @@
 """A lock that those who come often share with those who come once."""
 
-from __future__ import annotations
-
 import threading
 from types import TracebackType
 

@@ -1,7 +1,5 @@
 """The verbs of a campaign by which workers are paid out and given bonuses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import partial

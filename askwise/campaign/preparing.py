@@ -1,7 +1,5 @@
 """Writes that are prepared: their arguments are checked, and they wait for their transaction."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from numbers import Real

@@ -1,7 +1,5 @@
 """What can be read off a campaign that is held open: views, the log, what is out."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

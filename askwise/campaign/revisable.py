@@ -1,7 +1,5 @@
 """Answers that can be changed after they were given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -11,8 +11,6 @@ not below the line is ever suspended with a probability of at most 1 in 40, howe
 are counted.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

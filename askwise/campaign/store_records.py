@@ -4,8 +4,6 @@ They are the service's: tokens, who is away, webhooks and what waits to be sent,
 studies on Prolific. The shell reads and changes them too, where no service is installed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 

@@ -4,8 +4,6 @@ They are read from the sources, as importing the rooms takes half a second for e
 that plug-ins add are not completed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

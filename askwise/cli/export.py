@@ -1,7 +1,5 @@
 """``askwise export``: a whole campaign as a folder of tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from askwise.cli import output

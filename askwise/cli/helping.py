@@ -1,7 +1,5 @@
 """Help texts that say more than a function's own words: examples, and options by their job."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import typer

@@ -1,7 +1,5 @@
 """``askwise init``: asks a few questions and writes the files that ``askwise label`` takes."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

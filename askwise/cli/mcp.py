@@ -1,7 +1,5 @@
 """``askwise mcp``: campaigns of a service for coding agents."""
 
-from __future__ import annotations
-
 import os
 
 from askwise.cli.examples import examples

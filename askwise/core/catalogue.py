@@ -1,7 +1,5 @@
 """What a registry has to choose from: names, what they do, and the parameters that they take."""
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import json

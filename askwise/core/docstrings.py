@@ -1,7 +1,5 @@
 """Docstrings in numpydoc's form, read into parts."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Sequence

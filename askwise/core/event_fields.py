@@ -1,7 +1,5 @@
 """Which fields an event of each kind has, and what they hold in JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal

@@ -6,8 +6,6 @@ packing and unpacking them. A record by reference is one address. In plain Pytho
 NamedTuple that it is.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from askwise.core.compiling import PLAIN

@@ -4,8 +4,6 @@ At each call Numba looks at the type of every array in every argument, which tak
 kernels run. A record never changes which arrays it holds, so one look at each record is enough.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from askwise.core.compiling import entry_for

@@ -4,8 +4,6 @@ The types say what a value may be, with limits in ``Annotated``; the docstring o
 each field means. So nothing is said of a shape in a second place.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import re

@@ -1,7 +1,5 @@
 """How good labels are against known truths: accuracy with ties by share, calibration, log loss."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

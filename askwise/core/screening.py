@@ -3,8 +3,6 @@
 A gold question is a question about a task whose truth was told.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields

@@ -5,8 +5,6 @@ records (:mod:`askwise.core.records`) by address too, so that its caller need no
 from Python they are handed over as :func:`packed`.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 As :func:`askwise.core.names.coded` does it for a whole column.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 

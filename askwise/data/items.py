@@ -1,7 +1,5 @@
 """What is to be labelled: a file, a list or a data frame, as tasks with what is shown of each."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """What a campaign of items can cost at most, from its prices alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal

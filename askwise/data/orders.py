@@ -1,7 +1,5 @@
 """A campaign of a table of items: what is asked, by whom it is answered, what may be spent."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence

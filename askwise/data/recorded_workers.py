@@ -1,7 +1,5 @@
 """Those who gave recorded answers: their prices and limits, and what they are."""
 
-from __future__ import annotations
-
 import os
 from decimal import Decimal
 

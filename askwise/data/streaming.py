@@ -5,8 +5,6 @@ Whatever Arrow does not take, or would take differently, is parsed in Python. So
 same, and a bad one is refused with the same words, in a short file and in chunk 900 of a long one.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import zlib

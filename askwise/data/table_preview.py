@@ -1,7 +1,5 @@
 """A look at a table before it is read: its first rows, and which column seems to be what."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is known of tasks beside their answers: truths, kinds, features."""
 
-from __future__ import annotations
-
 import math
 import os
 

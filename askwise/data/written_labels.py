@@ -1,7 +1,5 @@
 """Labels and workers, as they are written to files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path

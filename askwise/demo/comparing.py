@@ -1,7 +1,5 @@
 """What the campaign's labels are held against: everybody is asked about everything."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """One campaign: messages labelled by stand-ins for models, people and an expert, and certified."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

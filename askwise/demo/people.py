@@ -1,7 +1,5 @@
 """Two people and an expert, simulated: what they say about a message, and what they are paid."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -6,8 +6,6 @@ share of replies, told by a digest of the text, is a slip, a refusal or no answe
 models.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """The result of the demonstration, in numbers: workers, ways to label, the certificate."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The dashboard's chart of quality against price."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from askwise.figures.canvas import (

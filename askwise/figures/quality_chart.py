@@ -1,7 +1,5 @@
 """The dashboard's chart of one worker's quality over time."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

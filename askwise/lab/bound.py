@@ -4,8 +4,6 @@ It calls them by their addresses, so it is compiled once for all of them. Until 
 or compiling them pays, campaigns run in plain Python; one that is under way goes on compiled.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from functools import cache

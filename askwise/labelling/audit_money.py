@@ -1,7 +1,5 @@
 """How much of an order's budget is kept back for audits: enough for a certificate."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What labelling is likely to cost, and what it costs at most, before anything is spent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """One job of labelling: its campaign made or found again, run to its end, and its result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a store keeps of a job beside its campaign: which campaign, which items, which command."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass
 from typing import Any

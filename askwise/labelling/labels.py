@@ -1,7 +1,5 @@
 """Labels, what each rests on, who answered, and the bill."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Items in, labels out: the whole job in one call."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What is ordered: items, the question, who answers, the money and the promise. Checked at once."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """Pages for people, served by the process that labels: a link for each of them."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """Who joins and what is added: the rows of workers and tasks, and the prices that are quoted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """The rows of a ledger's arrays: how many there are to begin with, and how they grow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -4,8 +4,6 @@ Most of a long log are decisions, questions and answers. Their JSON is as ``Even
 stores write it: compact, in ASCII. Whatever else is met is left to who calls, one event at a time.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import NamedTuple

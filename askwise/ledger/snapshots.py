@@ -1,7 +1,5 @@
 """What a snapshot of a ledger has beside its arrays: names, and what no kernel reads."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections import Counter

@@ -5,8 +5,6 @@ become numbers first; then the ledger's kernels, and those of what learns from t
 the numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """One call: a question is put to its source, and what came back is told to the campaign."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from functools import partial

@@ -1,7 +1,5 @@
 """Leases of what a run has out are renewed, however long a call takes."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Iterable

@@ -4,8 +4,6 @@ The campaign is the state. Killed anywhere and started again, a run first puts w
 sources once more; a source that keeps its replies answers for free what was paid before.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

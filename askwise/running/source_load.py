@@ -1,7 +1,5 @@
 """How much each source has to do, and when it can be asked again."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import math

@@ -1,7 +1,5 @@
 """Running a campaign: from a program, and in an event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import threading

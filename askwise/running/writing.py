@@ -1,7 +1,5 @@
 """Writing to a campaign from an event loop: in threads, with patience for a store that is busy."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """A request as routes see it."""
 
-from __future__ import annotations
-
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope
 

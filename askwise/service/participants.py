@@ -5,8 +5,6 @@ write any id into it. So Prolific is asked about the submission before anybody i
 a participant of the study, at this moment, becomes no worker, answers nothing and earns nothing.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """Threads for what would hold up the event loop: stores, decisions, views, long bodies."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import queue

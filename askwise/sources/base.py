@@ -1,7 +1,5 @@
 """What a source is: questions in, responses out; and the registry of sources."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

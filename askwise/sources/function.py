@@ -1,7 +1,5 @@
 """A function of Python as a source."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import importlib

@@ -1,7 +1,5 @@
 """Judges from a TOML file: ``[[judge]]`` for each worker, ``[defaults]`` for what they share."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Recorded answers as a source, for trying a campaign before anybody is asked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -4,8 +4,6 @@ The standard library makes a new encoder of its own in C for every call, which t
 write an event or a reply with it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from json import encoder as library

@@ -1,7 +1,5 @@
 """News of logs that have grown, for those who wait until a campaign goes on."""
 
-from __future__ import annotations
-
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable

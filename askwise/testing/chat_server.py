@@ -5,8 +5,6 @@ misbehaves as told, counts tokens by a rule of its own (four bytes each) and kee
 that it would charge for. It listens on 127.0.0.1 and uses the standard library alone.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

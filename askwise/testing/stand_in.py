@@ -4,8 +4,6 @@ It is an OpenAI-compatible endpoint on this machine that needs no key and answer
 a model, to try ``askwise label`` before anything is paid. Its answers are worth nothing.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import re

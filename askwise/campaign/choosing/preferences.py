@@ -1,7 +1,5 @@
 """The table of choices: which policy, stopping rule and aggregation fit a campaign, and why."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

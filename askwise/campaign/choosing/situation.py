@@ -1,7 +1,5 @@
 """What the choice of a policy depends on."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

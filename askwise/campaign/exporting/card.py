@@ -3,8 +3,6 @@
 Its head is YAML as Hugging Face's ``datasets`` reads it: a configuration for each table.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

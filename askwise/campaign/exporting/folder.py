@@ -1,7 +1,5 @@
 """Write an export: its tables, ``campaign.json`` and the card, all together or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

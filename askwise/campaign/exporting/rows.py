@@ -1,7 +1,5 @@
 """What an export holds of a campaign's state, taken at one point of the log."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tables of an export and their columns. ``docs/how-to/export.md`` shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 

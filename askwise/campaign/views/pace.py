@@ -1,7 +1,5 @@
 """How long workers take for an answer, from the times in the log."""
 
-from __future__ import annotations
-
 import statistics
 import threading
 from collections import deque

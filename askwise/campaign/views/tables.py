@@ -1,7 +1,5 @@
 """Views that are lists and show themselves: answers and payments, with their pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

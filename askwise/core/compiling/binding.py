@@ -1,7 +1,5 @@
 """Loops over kernels: one template, bound to the kernels that it is to call."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Where compiled code is kept on disk."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

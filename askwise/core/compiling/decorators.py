@@ -1,7 +1,5 @@
 """Kernels out of functions, and how soon they are compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Kernels as Numba has them: compiled when that pays, and otherwise run as plain functions."""
 
-from __future__ import annotations
-
 import gc
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What can be asked of a kernel: whether it is compiled, what it has cost, what to call."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from askwise.core.compiling.permission import PLAIN

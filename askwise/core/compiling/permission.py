@@ -1,7 +1,5 @@
 """What calls of a thread may compile, how long they wait before, and who is told of it."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterator

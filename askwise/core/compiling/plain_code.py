@@ -4,8 +4,6 @@ So a plain run costs what it costs without Numba: whether to run plain is decide
 calls, and not for each of a hundred steps.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterator
 from typing import Any

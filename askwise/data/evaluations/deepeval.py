@@ -4,8 +4,6 @@ Each metric has a threshold of its own, and says whether the case passes; whethe
 do depends on the metric. The judge is the model that evaluates. People's ratings are no part of it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Exports as they are on disk: JSON, or rows of a table in any format."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ A score is about a trace, or about an observation within one. Its source says wh
 written as in the export to a store (``trace_id``) or as in the API (``traceId``).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

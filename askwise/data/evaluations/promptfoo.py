@@ -5,8 +5,6 @@ What is rated is an output: that of a test and of a prompt at a provider. It is 
 viewer, which writes one more of type "human".
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

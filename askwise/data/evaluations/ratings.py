@@ -1,7 +1,5 @@
 """One rating that a tool recorded, whichever tool it was."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple

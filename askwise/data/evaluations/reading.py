@@ -1,7 +1,5 @@
 """Read an export of an evaluation tool."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Ratings as tables: which of them count, what they say, and who said it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

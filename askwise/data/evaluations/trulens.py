@@ -5,8 +5,6 @@ column there are others of the same name with ``_calls``, and in newer versions 
 says whether high scores are the good ones. Scores of people are columns like all others.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

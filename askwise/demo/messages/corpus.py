@@ -1,7 +1,5 @@
 """Messages drawn from the phrases, the same for the same seed."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

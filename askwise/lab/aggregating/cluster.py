@@ -1,7 +1,5 @@
 """Tasks in parts on a Dask cluster: each worker of it goes over its parts, sums come back."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What comes on top of a campaign, or in its place: truths, audits, a cascade."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from decimal import Decimal

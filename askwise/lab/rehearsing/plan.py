@@ -1,7 +1,5 @@
 """A plan of a campaign: what was found out about it beforehand, and how it is told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """What a campaign of people and models will cost, by simulation, before any money is spent."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Worlds from a table of recorded answers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

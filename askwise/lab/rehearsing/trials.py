@@ -1,7 +1,5 @@
 """Campaigns as they may go: the same worlds for every setting that is tried."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

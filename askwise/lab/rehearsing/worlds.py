@@ -1,7 +1,5 @@
 """Worlds as they may turn out: drawn from guesses, or from answers that were recorded."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

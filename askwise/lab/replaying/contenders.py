@@ -1,7 +1,5 @@
 """Contenders: a policy, what makes answers of what it asked, and when it ends a task."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

@@ -3,8 +3,6 @@
 A campaign says the same; see :mod:`askwise.campaign.views.answers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any

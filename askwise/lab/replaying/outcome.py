@@ -1,7 +1,5 @@
 """What a replay came to: curves, what all answers give, and what is saved."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """The loop beside the runner: Label Studio is looked at when it calls, and now and then."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Mapping

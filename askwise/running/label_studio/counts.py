@@ -1,7 +1,5 @@
 """What keeping Label Studio in step has done so far, and what it could not do."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final

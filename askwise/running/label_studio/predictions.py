@@ -1,7 +1,5 @@
 """Predictions: what model judges say of tasks, and what the campaign has come to."""
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

@@ -4,8 +4,6 @@ Nothing is taken from the body but the number of a task, so a call that is forge
 of order makes askwise look, and no more.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 import logging

@@ -4,8 +4,6 @@ Nothing here depends on how a difference came about. What was submitted is held 
 campaign has, so a repeated, late or lost notice, or a kill anywhere, changes nothing.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """One pass: Label Studio and the campaign are brought in step with each other."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Collection

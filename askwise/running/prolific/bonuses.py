@@ -5,8 +5,6 @@ who finds it written down without an outcome never tells Prolific again: either 
 its own account that the bonuses were paid, or a person says so.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Places: a study begins small and grows while the campaign wants more people and can pay them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -4,8 +4,6 @@ A step is written down before it is taken where it could not be found out afterw
 taken, and after it where it may be taken twice.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, Self, TypeVar

@@ -1,7 +1,5 @@
 """The recruiter: looks at a study now and then, and does what is to be done about it."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """Submissions: those whose participants did the work are approved and booked, none is rejected."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass

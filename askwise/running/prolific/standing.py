@@ -1,7 +1,5 @@
 """What a participant has done and earned in a campaign, by its log."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from askwise.campaign import Campaign

@@ -1,7 +1,5 @@
 """A study is made from a campaign: kept here first, then drafted, then published on Prolific."""
 
-from __future__ import annotations
-
 import secrets
 from typing import Any
 from urllib.parse import urlsplit

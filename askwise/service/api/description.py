@@ -1,7 +1,5 @@
 """The description of the API for programs (OpenAPI), made of its routes and their shapes."""
 
-from __future__ import annotations
-
 import inspect
 import threading
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Tasks that a requester pastes: ids, JSON objects, or a table whose columns they choose."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 They are kept there, and not in the memory of a process, as the next step may come to another.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import secrets

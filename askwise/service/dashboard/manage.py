@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from askwise.campaign import Campaign
 from askwise.core.calls import LONGEST_REMARK
@@ -17,10 +16,63 @@ from askwise.service.dashboard import campaign as shown
 from askwise.service.dashboard.added_tasks import PastedTable, add_tasks, pasted_again
 from askwise.service.dashboard.home import PageNumber
 from askwise.service.dashboard.order_form import MOST_COLUMNS, ROLES
-from askwise.service.dashboard.visit import Form, Requesting, Visit, back, cut, do, do_with, sent
+from askwise.service.dashboard.visit import (
+    Form,
+    Requesting,
+    Visit,
+    back,
+    changes,
+    cut,
+    do,
+    do_with,
+    sent,
+)
 from askwise.service.pages.base import pages, refuse_form
 
 router = pages()
+
+
+def show_manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Response:
+    """The page on which a campaign is managed, perhaps with word of what went wrong."""
+    frame = shown.frame(visit, name, "manage")
+    tokens = visit.service.identities.tokens(name)
+    part = cut(len(tokens), page)
+    values = {
+        "made": None,
+        "typed": {},
+        "field": None,
+        "kinds": KINDS,
+        "pasted": None,
+        "column_roles": ROLES,
+        "most_columns": MOST_COLUMNS,
+        **values,
+        "tokens": tokens[part.start : part.end],
+    }
+    return visit.page("dashboard/manage.html", **frame, cut=part, **values)
+
+
+def task_of(form: Form) -> str:
+    """The task that a form is about, as it is: an id may begin or end with a space."""
+    return form.fields.get("task", "")
+
+
+def show_task_again(visit: Visit, name: str, *, typed: dict[str, str], **said: Any) -> Response:
+    """The page of the task that a form is about, with word of what went wrong."""
+    return shown.show_task(visit, name, typed.get("task", ""), typed, **said)
+
+
+on_overview = changes(
+    shown.show_overview, lambda name, form, code: back(f"/dashboard/{name}", code)
+)
+on_manage = changes(show_manage, lambda name, form, code: back(f"/dashboard/{name}/manage", code))
+on_workers = changes(
+    shown.show_workers, lambda name, form, code: back(f"/dashboard/{name}/workers", code)
+)
+on_task = changes(
+    show_task_again,
+    lambda name, form, code: back(f"/dashboard/{name}/task", code, id=task_of(form)),
+)
+"""Forms by the page on which they are, and to which they lead back."""
 
 
 @router.get("/dashboard/{name}/manage")
@@ -82,31 +134,16 @@ async def remove(visit: Requesting, name: Name) -> Response:
     )
 
 
-@router.post("/dashboard/{name}/suspend")
-async def suspend(visit: Requesting, name: Name) -> Response:
+@on_workers(router, "suspend", "worker-paused")
+def suspend(campaign: Campaign, form: Form) -> None:
     """Hand nothing to a worker until the pause is lifted."""
-    return await _change_standing(visit, name, "worker-paused", Campaign.suspend)
+    campaign.suspend(form.fields.get("worker", ""), by=form.by, key=form.key)
 
 
-@router.post("/dashboard/{name}/reinstate")
-async def reinstate(visit: Requesting, name: Name) -> Response:
+@on_workers(router, "reinstate", "pause-lifted")
+def reinstate(campaign: Campaign, form: Form) -> None:
     """Lift a worker's pause."""
-    return await _change_standing(visit, name, "pause-lifted", Campaign.reinstate)
-
-
-async def _change_standing(
-    visit: Visit, name: str, code: str, act: Callable[..., None]
-) -> Response:
-    def work(form: Form) -> None:
-        campaign = visit.service.campaigns.get(name)
-        act(campaign, form.fields.get("worker", ""), by=visit.caller.label, key=form.key)
-
-    return await do(
-        visit,
-        work,
-        partial(shown.show_workers, visit, name),
-        lambda _: back(f"/dashboard/{name}/workers", code),
-    )
+    campaign.reinstate(form.fields.get("worker", ""), by=form.by, key=form.key)
 
 
 @router.post("/dashboard/{name}/asked/{seq}/release")
@@ -122,7 +159,7 @@ async def revise(visit: Requesting, name: Name, seq: shown.Number) -> Response:
     """Change an answer."""
 
     def work(campaign: Campaign, id: str, form: Form) -> None:
-        campaign.revise(id, _value(campaign, form), by=visit.caller.label, key=form.key)
+        campaign.revise(id, _value(campaign, form), by=form.by, key=form.key)
 
     return await _change_asked(visit, name, seq, "revised", work)
 
@@ -133,7 +170,7 @@ async def withdraw(visit: Requesting, name: Name, seq: shown.Number) -> Response
 
     def work(campaign: Campaign, id: str, form: Form) -> None:
         why = form.text("why", longest=LONGEST_REMARK)
-        campaign.withdraw(id, why, by=visit.caller.label, key=form.key)
+        campaign.withdraw(id, why, by=form.by, key=form.key)
 
     return await _change_asked(visit, name, seq, "withdrawn", work)
 
@@ -158,13 +195,10 @@ async def _change_asked(
     )
 
 
-@router.post("/dashboard/{name}/top-up")
-async def top_up(visit: Requesting, name: Name) -> Response:
+@on_manage(router, "top-up", "topped-up")
+def top_up(campaign: Campaign, form: Form) -> None:
     """Add money to the budget."""
-    return await change(
-        visit, name, "manage", "topped-up",
-        lambda campaign, form: campaign.top_up(form.text("amount", longest=40), form.key),
-    )  # fmt: skip
+    campaign.top_up(form.text("amount", longest=40), form.key)
 
 
 @router.post("/dashboard/{name}/add")
@@ -186,28 +220,28 @@ async def add(visit: Requesting, name: Name) -> Response:
     )
 
 
-@router.post("/dashboard/{name}/pause")
-async def pause(visit: Requesting, name: Name) -> Response:
+@on_overview(router, "pause", "paused")
+def pause(campaign: Campaign, form: Form) -> None:
     """Hand out nothing for a while."""
-    return await change(visit, name, "", "paused", lambda campaign, form: campaign.pause(form.key))
+    campaign.pause(form.key)
 
 
-@router.post("/dashboard/{name}/resume")
-async def resume(visit: Requesting, name: Name) -> Response:
+@on_overview(router, "resume", "resumed")
+def resume(campaign: Campaign, form: Form) -> None:
     """Go on."""
-    return await change(
-        visit, name, "", "resumed", lambda campaign, form: campaign.resume(form.key)
-    )
+    campaign.resume(form.key)
 
 
 @router.post("/dashboard/{name}/begin")
 async def begin(visit: Requesting, name: Name) -> Response:
     """Close the bidding: the first ask does."""
 
-    def work(campaign: Campaign, form: Form) -> None:
-        campaign.ask_around(visit.service.availability.away(name), key=form.key)
+    def work(form: Form) -> None:
+        away = visit.service.availability.away(name)
+        visit.service.campaigns.get(name).ask_around(away, key=form.key)
 
-    return await change(visit, name, "", "begun", work)
+    again = partial(shown.show_overview, visit, name)
+    return await do(visit, work, again, lambda _: back(f"/dashboard/{name}", "begun"))
 
 
 @router.get("/dashboard/{name}/stop")
@@ -216,62 +250,45 @@ def confirm_stop(visit: Requesting, name: Name) -> Response:
     return visit.page("dashboard/stop.html", **shown.frame(visit, name, "manage"))
 
 
-@router.post("/dashboard/{name}/stop")
-async def stop(visit: Requesting, name: Name) -> Response:
+@on_overview(router, "stop", "stopped")
+def stop(campaign: Campaign, form: Form) -> None:
     """End a campaign for good."""
-
-    def work(campaign: Campaign, form: Form) -> None:
-        if form.fields.get("sure") != "yes":
-            raise refuse_form("tick the box: a campaign that was stopped can't be started again")
-        campaign.stop(form.key)
-
-    return await change(visit, name, "", "stopped", work)
+    if form.fields.get("sure") != "yes":
+        raise refuse_form("tick the box: a campaign that was stopped can't be started again")
+    campaign.stop(form.key)
 
 
-@router.post("/dashboard/{name}/close")
-async def close(visit: Requesting, name: Name) -> Response:
+@on_task(router, "close", "closed")
+def close(campaign: Campaign, form: Form) -> None:
     """Ask no more about a task."""
-    return await _change_task(
-        visit, name, "closed", lambda campaign, form: campaign.close(_task(form), form.key)
+    campaign.close(task_of(form), form.key)
+
+
+@on_task(router, "truth", "truth")
+def truth(campaign: Campaign, form: Form) -> None:
+    """Reveal the true option of a task."""
+    campaign.truth(task_of(form), form.fields.get("option", ""), form.key)
+
+
+@on_task(router, "label", "labelled")
+def label(campaign: Campaign, form: Form) -> None:
+    """Set the label of a task; it can be set again."""
+    why = form.fields.get("why", "").replace("\r\n", "\n").strip()
+    campaign.set_label(
+        task_of(form),
+        _value(campaign, form),
+        by=form.by,
+        why=why or None,
+        truth=form.fields.get("truth") == "yes",
+        key=form.key,
     )
 
 
-@router.post("/dashboard/{name}/truth")
-async def truth(visit: Requesting, name: Name) -> Response:
-    """Reveal the true option of a task."""
-    return await _change_task(
-        visit, name, "truth",
-        lambda campaign, form: campaign.truth(_task(form), form.fields.get("option", ""), form.key),
-    )  # fmt: skip
-
-
-@router.post("/dashboard/{name}/label")
-async def label(visit: Requesting, name: Name) -> Response:
-    """Set the label of a task; it can be set again."""
-
-    def work(campaign: Campaign, form: Form) -> None:
-        why = form.fields.get("why", "").replace("\r\n", "\n").strip()
-        campaign.set_label(
-            _task(form),
-            _value(campaign, form),
-            by=visit.caller.label,
-            why=why or None,
-            truth=form.fields.get("truth") == "yes",
-            key=form.key,
-        )
-
-    return await _change_task(visit, name, "labelled", work)
-
-
-@router.post("/dashboard/{name}/comment")
-async def comment(visit: Requesting, name: Name) -> Response:
+@on_task(router, "comment", "commented")
+def comment(campaign: Campaign, form: Form) -> None:
     """Write a comment on a task."""
-
-    def work(campaign: Campaign, form: Form) -> None:
-        text = form.text("text", longest=LONGEST_REMARK).replace("\r\n", "\n")
-        campaign.comment(_task(form), text, by=visit.caller.label, key=form.key)
-
-    return await _change_task(visit, name, "commented", work)
+    text = form.text("text", longest=LONGEST_REMARK).replace("\r\n", "\n")
+    campaign.comment(task_of(form), text, by=form.by, key=form.key)
 
 
 def _value(campaign: Campaign, form: Form) -> float | str:
@@ -283,58 +300,3 @@ def _value(campaign: Campaign, form: Form) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-CampaignChange = Callable[[Campaign, Form], None]
-
-
-async def change(visit: Visit, name: str, tab: str, code: str, work: CampaignChange) -> Response:
-    """Change a campaign; leads back to the overview or to a tab of it."""
-    path = f"/dashboard/{name}/{tab}".rstrip("/")
-    return await do(
-        visit,
-        lambda form: work(visit.service.campaigns.get(name), form),
-        partial(show_manage if tab else shown.show_overview, visit, name),
-        lambda _: back(path, code),
-    )
-
-
-async def _change_task(visit: Visit, name: str, code: str, work: CampaignChange) -> Response:
-    """Change a task; leads back to its page."""
-
-    def run(form: Form) -> str:
-        work(visit.service.campaigns.get(name), form)
-        return _task(form)
-
-    def then(task: str) -> Response:
-        query = urlencode({"id": task, "done": code})
-        return RedirectResponse(f"/dashboard/{name}/task?{query}", 303)
-
-    def again(typed: dict[str, str], **said: Any) -> Response:
-        return shown.show_task(visit, name, typed.get("task", ""), typed, **said)
-
-    return await do(visit, run, again, then)
-
-
-def _task(form: Form) -> str:
-    # As it is: an id may begin or end with a space.
-    return form.fields.get("task", "")
-
-
-def show_manage(visit: Visit, name: str, *, page: int = 1, **values: Any) -> Response:
-    """The page on which a campaign is managed, perhaps with word of what went wrong."""
-    frame = shown.frame(visit, name, "manage")
-    tokens = visit.service.identities.tokens(name)
-    part = cut(len(tokens), page)
-    values = {
-        "made": None,
-        "typed": {},
-        "field": None,
-        "kinds": KINDS,
-        "pasted": None,
-        "column_roles": ROLES,
-        "most_columns": MOST_COLUMNS,
-        **values,
-        "tokens": tokens[part.start : part.end],
-    }
-    return visit.page("dashboard/manage.html", **frame, cut=part, **values)

@@ -1,7 +1,5 @@
 """The form of a new campaign of a table: what was typed, as an order, and where it is wrong."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The parts of a campaign that a form offers: by the catalogue, with what each takes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -15,7 +14,7 @@ from askwise.core.calls import LONGEST_REFERENCE, LONGEST_REMARK
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard.campaign import Words, frame
 from askwise.service.dashboard.home import PageNumber
-from askwise.service.dashboard.visit import Form, Requesting, Viewing, Visit, back, cut, do
+from askwise.service.dashboard.visit import Form, Viewing, Visit, back, changes, cut
 from askwise.service.exports import EXPORTS
 from askwise.service.pages.base import pages, refuse_form
 from askwise.service.pages.filters import money
@@ -35,38 +34,31 @@ def payments(visit: Viewing, name: Name, page: PageNumber = 1, worker: Words = "
     return _payments(visit, name, page=page, worker=worker)
 
 
-@router.post("/dashboard/{name}/pay")
-async def pay(visit: Requesting, name: Name) -> Response:
+def _again(visit: Visit, name: str, *, typed: dict[str, str], **said: Any) -> Response:
+    return _payments(visit, name, worker=typed.get("worker", ""), typed=typed, **said)
+
+
+on_payments = changes(_again, lambda name, form, code: back(f"/dashboard/{name}/payments", code))
+
+
+@on_payments(router, "pay", "paid")
+def pay(campaign: Campaign, form: Form) -> None:
     """Mark what a worker is owed as paid."""
-
-    def work(campaign: Campaign, form: Form) -> None:
-        campaign.pay(
-            _worker(form), form.text("amount", longest=40), key=form.key, **_paid(visit, form)
-        )
-
-    return await _change(visit, name, "paid", work)
+    campaign.pay(_worker(form), form.text("amount", longest=40), key=form.key, **_paid(form))
 
 
-@router.post("/dashboard/{name}/pay-all")
-async def pay_all(visit: Requesting, name: Name) -> Response:
+@on_payments(router, "pay-all", "all-paid")
+def pay_all(campaign: Campaign, form: Form) -> None:
     """Mark what everybody is owed as paid, as it was shown: not what was earned since then."""
-
-    def work(campaign: Campaign, form: Form) -> None:
-        campaign.pay_all(_amounts(form), key=form.key, **_paid(visit, form))
-
-    return await _change(visit, name, "all-paid", work)
+    campaign.pay_all(_amounts(form), key=form.key, **_paid(form))
 
 
-@router.post("/dashboard/{name}/bonus")
-async def bonus(visit: Requesting, name: Name) -> Response:
+@on_payments(router, "bonus", "bonus-given")
+def bonus(campaign: Campaign, form: Form) -> None:
     """Give a worker a bonus."""
-
-    def work(campaign: Campaign, form: Form) -> None:
-        why = form.text("why", longest=LONGEST_REMARK).replace("\r\n", "\n")
-        amount = form.text("bonus", longest=40)
-        campaign.bonus(_worker(form), amount, why, by=visit.caller.label, key=form.key)
-
-    return await _change(visit, name, "bonus-given", work)
+    why = form.text("why", longest=LONGEST_REMARK).replace("\r\n", "\n")
+    amount = form.text("bonus", longest=40)
+    campaign.bonus(_worker(form), amount, why, by=form.by, key=form.key)
 
 
 def _worker(form: Form) -> str:
@@ -74,13 +66,13 @@ def _worker(form: Form) -> str:
     return form.fields.get("worker", "")
 
 
-def _paid(visit: Visit, form: Form) -> dict[str, Any]:
+def _paid(form: Form) -> dict[str, Any]:
     """When and how it was paid, as a form says."""
     reference = form.fields.get("reference", "").strip()
     if len(reference) > LONGEST_REFERENCE:
         raise refuse_form(f"reference is too long: up to {LONGEST_REFERENCE} characters")
     on = form.fields.get("on", "").strip()
-    return {"by": visit.caller.label, "reference": reference or None, "on": on or None}
+    return {"by": form.by, "reference": reference or None, "on": on or None}
 
 
 def _amounts(form: Form) -> dict[str, str]:
@@ -92,22 +84,6 @@ def _amounts(form: Form) -> dict[str, str]:
     if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
         raise refuse_form("this form is out of date: go back, reload the page and try again")
     return found
-
-
-async def _change(
-    visit: Visit, name: str, code: str, work: Callable[[Campaign, Form], None]
-) -> Response:
-    """Change something about money; leads back to the page."""
-
-    def again(typed: dict[str, str], **said: Any) -> Response:
-        return _payments(visit, name, worker=typed.get("worker", ""), typed=typed, **said)
-
-    return await do(
-        visit,
-        lambda form: work(visit.service.campaigns.get(name), form),
-        again,
-        lambda _: back(f"/dashboard/{name}/payments", code),
-    )
 
 
 def _payments(

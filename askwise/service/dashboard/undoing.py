@@ -10,39 +10,36 @@ from askwise.campaign.undoing import LONGEST_TITLE
 from askwise.service.api import undoing
 from askwise.service.api.shapes.requests import Name
 from askwise.service.dashboard import campaign as shown
-from askwise.service.dashboard.manage import change, show_manage
-from askwise.service.dashboard.visit import Form, Requesting, Visit, back, do
+from askwise.service.dashboard.manage import (
+    on_manage,
+    on_overview,
+    show_manage,
+    show_task_again,
+    task_of,
+)
+from askwise.service.dashboard.visit import Form, Requesting, Visit, back, changes, do
 from askwise.service.pages.base import pages, refuse_form
 
 router = pages()
 
 
-@router.post("/dashboard/{name}/title")
-async def retitle(visit: Requesting, name: Name) -> Response:
+@on_manage(router, "title", "retitled")
+def retitle(campaign: Campaign, form: Form) -> None:
     """Call a campaign something else."""
-
-    def work(campaign: Campaign, form: Form) -> None:
-        empty = not form.fields.get("title", "").strip()
-        title = None if empty else form.text("title", longest=LONGEST_TITLE)
-        campaign.retitle(title, form.key)
-
-    return await change(visit, name, "manage", "retitled", work)
+    empty = not form.fields.get("title", "").strip()
+    campaign.retitle(None if empty else form.text("title", longest=LONGEST_TITLE), form.key)
 
 
-@router.post("/dashboard/{name}/archive")
-async def archive(visit: Requesting, name: Name) -> Response:
+@on_manage(router, "archive", "archived")
+def archive(campaign: Campaign, form: Form) -> None:
     """Put a campaign away."""
-    return await change(
-        visit, name, "manage", "archived", lambda campaign, form: campaign.archive(form.key)
-    )
+    campaign.archive(form.key)
 
 
-@router.post("/dashboard/{name}/unarchive")
-async def unarchive(visit: Requesting, name: Name) -> Response:
+@on_overview(router, "unarchive", "unarchived")
+def unarchive(campaign: Campaign, form: Form) -> None:
     """Take a campaign up again."""
-    return await change(
-        visit, name, "", "unarchived", lambda campaign, form: campaign.unarchive(form.key)
-    )
+    campaign.unarchive(form.key)
 
 
 @router.get("/dashboard/{name}/delete")
@@ -80,17 +77,15 @@ async def forget(visit: Requesting, name: Name) -> Response:
     return await do(visit, work, again, lambda _: back(f"/dashboard/{name}/workers", "forgotten"))
 
 
-@router.post("/dashboard/{name}/remove-task")
-async def remove_task(visit: Requesting, name: Name) -> Response:
+on_removed_task = changes(
+    show_task_again, lambda name, form, code: back(f"/dashboard/{name}/tasks", code)
+)
+
+
+@on_removed_task(router, "remove-task", "task-removed")
+def remove_task(campaign: Campaign, form: Form) -> None:
     """Take a task out that nobody has answered."""
-
-    def work(form: Form) -> None:
-        visit.service.campaigns.get(name).remove(form.fields.get("task", ""), form.key)
-
-    def again(typed: dict[str, str], **said: Any) -> Response:
-        return shown.show_task(visit, name, typed.get("task", ""), typed, **said)
-
-    return await do(visit, work, again, lambda _: back(f"/dashboard/{name}/tasks", "task-removed"))
+    campaign.remove(task_of(form), form.key)
 
 
 def _delete(visit: Visit, name: str, **said: Any) -> Response:

@@ -5,13 +5,17 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, TypeVar
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
+from askwise.campaign import Campaign
 from askwise.core.errors import AskwiseError
+from askwise.service.api.shapes.requests import Name
 from askwise.service.auth.identity import Identity, Role, csrf_token
 from askwise.service.dashboard.overview import Overviews
 from askwise.service.errors import bad_shape, status_of
@@ -19,6 +23,7 @@ from askwise.service.incoming_request import IncomingRequest
 from askwise.service.pages import filters
 from askwise.service.pages.base import SESSION, form_of, page, refuse_form, signed_in, templates
 from askwise.service.routing.plans import Provided
+from askwise.service.routing.routes import RouteGroup
 from askwise.service.state import ServiceState, service_of
 
 T = TypeVar("T")
@@ -111,10 +116,11 @@ filters.install(templates())
 
 @dataclass(frozen=True)
 class Form:
-    """A form that was sent, and a key under which the same form does its work once."""
+    """A form that was sent, who sent it, and a key under which it does its work once."""
 
     fields: Mapping[str, str]
     key: str
+    by: str
 
     def text(self, name: str, *, longest: int = 200) -> str:
         """A field that must be filled in."""
@@ -163,7 +169,7 @@ async def sent(visit: Visit, take: Callable[[object], Awaitable[None]] | None = 
     typed = "\0".join(f"{name}\0{value}" for name, value in sorted(fields.items()))
     text = "\0".join([nonce, visit.request.url.path, typed])
     hashed = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return Form(fields, f"{visit.caller.id}:form:{hashed[:40]}")
+    return Form(fields, f"{visit.caller.id}:form:{hashed[:40]}", visit.caller.label)
 
 
 async def do(
@@ -212,9 +218,46 @@ def _first_flaw(errors: Sequence[Any]) -> AskwiseError:
     return refuse_form(str(flaw), field=flaw.field)
 
 
-def back(path: str, code: str) -> Response:
+def back(path: str, code: str, **query: str) -> Response:
     """Lead to a page that says what was done."""
-    return RedirectResponse(f"{path}?done={code}", 303)
+    return RedirectResponse(f"{path}?{urlencode({**query, 'done': code})}", 303)
+
+
+CampaignChange = Callable[[Campaign, Form], None]
+
+
+def changes(
+    again: Callable[..., Response], lead: Callable[[str, Form, str], Response]
+) -> Callable[[RouteGroup, str, str], Callable[[CampaignChange], CampaignChange]]:
+    """Make forms of functions that change a campaign, each at a path of its own.
+
+    Parameters
+    ----------
+    again : callable
+        Takes the visit, the campaign's name and what ``do`` says of a form that is refused: shows
+        the page again on which it was.
+    lead : callable
+        Takes the campaign's name, the form and the code of what was done: leads on.
+    """
+
+    def at(router: RouteGroup, path: str, code: str) -> Callable[[CampaignChange], CampaignChange]:
+        def make(work: CampaignChange) -> CampaignChange:
+            async def post(visit: Requesting, name: Name) -> Response:
+                def run(form: Form) -> Form:
+                    work(visit.service.campaigns.get(name), form)
+                    return form
+
+                return await do(
+                    visit, run, partial(again, visit, name), lambda form: lead(name, form, code)
+                )
+
+            post.__name__, post.__doc__ = work.__name__, work.__doc__
+            router.post(f"/dashboard/{{name}}/{path}")(post)
+            return work
+
+        return make
+
+    return at
 
 
 @dataclass(frozen=True)

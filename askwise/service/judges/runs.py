@@ -1,7 +1,5 @@
 """The runs of a service: campaigns with the operator's judges are asked and told by themselves."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -5,8 +5,6 @@ operating system and two packets, after a look at each header. Most replies here
 the same headers, so this writes them at once, to a connection of our own server.
 """
 
-from __future__ import annotations
-
 import logging
 
 from starlette.types import Send

@@ -1,7 +1,5 @@
 """The application that a server runs: finds the route of a request and sends its reply."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any

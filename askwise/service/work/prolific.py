@@ -1,7 +1,5 @@
 """Where participants of studies on Prolific land, and where Prolific tells of them."""
 
-from __future__ import annotations
-
 from starlette.responses import RedirectResponse, Response
 
 from askwise.running.prolific.records import hear_event

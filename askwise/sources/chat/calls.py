@@ -1,7 +1,5 @@
 """Calls of a chat model: forms tried in turn, repetitions, what each attempt cost."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """An OpenAI-compatible endpoint over HTTP: a request, and its reply or what became of it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """How fast an endpoint is called: its limits a minute, the waits that it asks for, a breaker."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 import re

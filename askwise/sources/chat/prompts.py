@@ -1,7 +1,5 @@
 """Prompts: a template of the user's, or ours, filled with a question; nothing in it can run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

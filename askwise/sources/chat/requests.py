@@ -1,7 +1,5 @@
 """Requests to a chat model: the forms of answer that are tried in turn, the body, its size."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

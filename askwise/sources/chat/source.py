@@ -1,7 +1,5 @@
 """A chat model as a source: prompts, orders, retries, the bill."""
 
-from __future__ import annotations
-
 import asyncio
 import dataclasses
 import hashlib

@@ -1,7 +1,5 @@
 """Label Studio's HTTP interface, as far as askwise uses it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal

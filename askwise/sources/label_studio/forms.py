@@ -1,7 +1,5 @@
 """A question as Label Studio shows it: its labelling configuration, its tasks and its results."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """People who answer in Label Studio: where it is, what they are paid, how it is kept in step."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import os

@@ -1,7 +1,5 @@
 """Prolific's participants as a source: what a study offers them, and what they cost at most."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

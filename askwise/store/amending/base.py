@@ -1,7 +1,5 @@
 """What stores can do against the rule that logs only grow."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Protocol

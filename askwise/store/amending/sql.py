@@ -1,7 +1,5 @@
 """How stores in SQL databases delete a campaign and rewrite one."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any

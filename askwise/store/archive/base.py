@@ -1,7 +1,5 @@
 """Stores that can give away the log of a finished campaign and take it back."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from abc import abstractmethod

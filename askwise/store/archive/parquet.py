@@ -5,8 +5,6 @@ of an event, as JSON). The rows after the last event are the replies to keyed wr
 ``seq``, and what was asked is in ``request``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """How stores in SQL databases give away the log of a campaign and take it back."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager

@@ -6,8 +6,6 @@ in the last moment by itself, in a transaction that waits for no disk. News may 
 process that dies: who waits for it looks at the log now and then.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

@@ -1,7 +1,5 @@
 """Reading a store in an SQL database; what is written is each database's own."""
 
-from __future__ import annotations
-
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """A write to a store in an SQL database, which asks the database once."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 

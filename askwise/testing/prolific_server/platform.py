@@ -1,7 +1,5 @@
 """What Prolific does, as far as askwise uses it: studies, submissions, money, webhooks."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import threading

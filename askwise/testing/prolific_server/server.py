@@ -6,8 +6,6 @@ they are told to be paid, and then as often as they are told. It listens on 127.
 standard library alone.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading
