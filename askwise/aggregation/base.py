@@ -192,9 +192,9 @@ class LabelAggregator(Aggregator, Learned):
             raise InvalidParameter(
                 f"contexts: {self.name!r} does not use them; leave them out", field="contexts"
             )
-        answers, names = code_frame(data, gold, contexts, workers)
-        rows = None if features is None else code_features(features, names.tasks)
         with allowed(self.name):
+            answers, names = code_frame(data, gold, contexts, workers)
+            rows = None if features is None else code_features(features, names.tasks)
             fitted = self.report(answers, rows)
         for attribute, value in learned_frames(answers, fitted, names).items():
             # Parameters are frozen; what is learned is not a parameter.

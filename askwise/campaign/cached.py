@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from typing import TypeVar
 
 from askwise.campaign import folding
 from askwise.campaign.loading import Loaded, Loader, Renamed
@@ -12,6 +13,8 @@ from askwise.campaign.state import CampaignState
 from askwise.core.errors import AskwiseError
 from askwise.core.event_columns import EventColumns
 from askwise.store import Snapshot, Store
+
+T = TypeVar("T")
 
 FIRST_SNAPSHOT = 1024
 """Snapshots are taken at this position and each time the log has grown by a quarter.
@@ -58,6 +61,18 @@ class CachedState:
         if free:
             self.lock.release()
         return not free
+
+    def look(self, of: Callable[[CampaignState], T]) -> T | None:
+        """What the state in memory says, at once; None without one, or while it is in use.
+
+        The log may be further: ask only what stays true once it is.
+        """
+        if not self.lock.acquire(blocking=False):
+            return None
+        try:
+            return None if self._state is None else of(self._state)
+        finally:
+            self.lock.release()
 
     def current(self) -> CampaignState:
         """The state at the end of the log; hold ``lock`` while you use it."""

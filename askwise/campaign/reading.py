@@ -41,6 +41,7 @@ from askwise.core.events import Event
 from askwise.core.fields import as_name
 from askwise.core.problem import Task
 from askwise.core.shown import ShownList, as_html
+from askwise.ledger import columns as c
 from askwise.store import Store
 
 EVENTS = 2000
@@ -209,6 +210,29 @@ class ReadableCampaign:
         seq = self._seq_of(assignment_id)
         with self.reading() as state:
             return views.handed(self.name, state, place_of(self.name, state.ledger, seq))
+
+    def holder(self, assignment_id: str) -> str | None:
+        """Whose an assignment is, if that can be told without waiting for the store or for others.
+
+        None says nothing: ask :meth:`assignment` then.
+        """
+        seq = self._seq_of(assignment_id)
+
+        def look(state: CampaignState) -> str | None:
+            at = state.ledger.assignment_at(seq)
+            if at is None:
+                return None
+            return state.ledger.workers[int(state.ledger.book.assignments[at, c.WORKER])].id
+
+        return self._writer.look(look)
+
+    @property
+    def bidding(self) -> bool | None:
+        """Whether workers name their prices still; None where it would take time to tell."""
+        if not self._spec.mechanism.bidding:
+            return False
+        # Only that it is closed stays true: the first decision closes it for good.
+        return None if self._writer.look(lambda state: state.bidding) is not False else False
 
     def task(self, task: str) -> Task:
         """A task as it was added, with its payload."""

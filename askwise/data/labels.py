@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from askwise.core.checks import one_of
+from askwise.core.compiling import allowed
 from askwise.core.errors import InvalidProblem
 from askwise.core.frames import frame_texts, is_frame
 from askwise.core.names import ordered
@@ -155,7 +156,8 @@ def _finished(
     tasks, task_names = coders.pop("task").finish()
     workers, worker_names = coders.pop("worker").finish()
     labels, label_names = coders.pop("label").finish()
-    more, kept = _without_repeats(tasks, workers, len(task_names), duplicates)
+    with allowed("grouping"):
+        more, kept = _without_repeats(tasks, workers, len(task_names), duplicates)
     if more and duplicates == "refuse" and file is not None:
         _refuse_repeated(file)
     if kept is not None:

@@ -115,21 +115,6 @@ def test_every_policy_is_made_again_from_its_spec_and_label(name: str) -> None:
     assert policy.name == name
 
 
-def test_the_registry_holds_the_policies_that_the_documentation_promises() -> None:
-    promised = {
-        "bounded-epsilon-first",
-        "budget-limited-epsilon-first",
-        "trialsourcing",
-        "random",
-        "uniform",
-        "bounded-kube",
-        "simplified-bounded-kube",
-        "thompson-knapsack",
-        "knowledge-gradient",
-    }
-    assert promised <= set(policies.names())
-
-
 WRONG: list[tuple[str, dict[str, Any]]] = [
     ("bounded-epsilon-first", {"epsilon": 1.5}),
     ("bounded-epsilon-first", {"epsilon": -0.1}),

@@ -8,7 +8,7 @@ from typing import Any
 
 from askwise.core.errors import AskwiseError
 from askwise.core.registry import label_of, parameters_of
-from askwise.policies import KernelPolicy, Policy, policies
+from askwise.policies import KernelPolicy, KnowsTruth, Policy, policies
 
 IN_TURN = {"open_at_once": 1, "free_price": 0.5}
 """Of all policies that ask crowds."""
@@ -125,8 +125,9 @@ CHOICES: dict[str, list[dict[str, Any]]] = {
 TRUTH = [[0.5, 0.5], [0.6, 0.4], [0.9, 0.1]]
 
 NEEDED: dict[str, dict[str, Any]] = {
-    "best-crowd": {"truth": TRUTH},
-    "best-mixture": {"truth": TRUTH},
+    name: {"truth": TRUTH}
+    for name in policies.names()
+    if issubclass(policies.get(name), KnowsTruth)
 }
 """What a policy must be told to work at all."""
 

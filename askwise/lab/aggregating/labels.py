@@ -383,14 +383,15 @@ def aggregate(
             )
         said = {name: Kin(each.kind, each.family) for name, each in workers.items()}
         of_workers = code_workers(table.worker_names, said)
-    answers = code_answers(
-        *(known.tasks, known.workers, known.labels),
-        truths=truths,
-        contexts=kinds,
-        classes=len(known.label_names),
-        kinds=of_workers[0],
-        families=of_workers[1],
-    )
+    with allowed("grouping"):
+        answers = code_answers(
+            *(known.tasks, known.workers, known.labels),
+            truths=truths,
+            contexts=kinds,
+            classes=len(known.label_names),
+            kinds=of_workers[0],
+            families=of_workers[1],
+        )
     rows = None
     if features is not None:
         place = {task: at for at, task in enumerate(table.task_names)}

@@ -16,7 +16,7 @@ from askwise.core.errors import (
     InvalidProblem,
     UnknownName,
 )
-from askwise.policies import policies
+from askwise.policies import KnowsTruth, policies
 from askwise.policies.crowds.common import SurveyPolicy
 from tests.policies.crowds.polls import ask, poll
 
@@ -60,19 +60,48 @@ RIGHT = {
 FAMILY = [
     policies.get(name)
     for name in policies.names()
-    if issubclass(policies.get(name), SurveyPolicy) and not name.startswith("best-")
+    if issubclass(policies.get(name), SurveyPolicy)
+    and not issubclass(policies.get(name), KnowsTruth)
 ]
 
 PARAMETERS = [(entry.name, field.name) for entry in FAMILY for field in dataclasses.fields(entry)]
 
 
-def test_every_parameter_is_tried():
-    assert {parameter for _, parameter in PARAMETERS} == set(WRONG) == set(RIGHT)
+def default_of(policy, parameter):
+    return getattr(policies.make(policy), parameter)
+
+
+def of_another_kind(default):
+    """Values that a parameter with this default does not take, whatever it means."""
+    if isinstance(default, bool):
+        return [0, 1, None, "yes", "true", 1.0]
+    return ["", None, True, 1, ["a"]] if isinstance(default, str) else NO_NUMBERS
+
+
+def wrong(policy, parameter):
+    return WRONG.get(parameter) or of_another_kind(default_of(policy, parameter))
+
+
+def right(policy, parameter):
+    return RIGHT.get(parameter) or [default_of(policy, parameter)]
+
+
+def test_every_parameter_whose_values_are_chosen_here_is_there():
+    assert set(WRONG) == set(RIGHT) <= {parameter for _, parameter in PARAMETERS}
+
+
+@pytest.mark.parametrize(("policy", "parameter"), PARAMETERS)
+def test_a_value_of_another_kind_than_the_default_is_refused(policy, parameter):
+    default = default_of(policy, parameter)
+    if isinstance(default, bool | str | int | float):
+        for value in of_another_kind(default):
+            with pytest.raises(InvalidParameter):
+                policies.make({"name": policy, parameter: value})
 
 
 @pytest.mark.parametrize(("policy", "parameter"), PARAMETERS)
 def test_a_wrong_value_is_refused_by_name(policy, parameter):
-    for value in WRONG[parameter]:
+    for value in wrong(policy, parameter):
         with pytest.raises(InvalidParameter) as caught:
             policies.make({"name": policy, parameter: value})
         assert caught.value.field == parameter, value
@@ -85,16 +114,16 @@ def test_a_wrong_value_is_refused_by_name(policy, parameter):
 @pytest.mark.parametrize(("policy", "parameter"), PARAMETERS)
 def test_the_same_is_refused_by_a_campaign_before_anything_is_stored(policy, parameter):
     with pytest.raises(InvalidParameter) as caught:
-        poll({"name": policy, parameter: WRONG[parameter][0]})
+        poll({"name": policy, parameter: wrong(policy, parameter)[0]})
     assert caught.value.field == parameter
 
 
 @pytest.mark.parametrize(("policy", "parameter"), PARAMETERS)
 def test_right_values_are_taken_and_kept(policy, parameter):
-    for value in RIGHT[parameter]:
+    for value in right(policy, parameter):
         campaign = poll({"name": policy, parameter: value})
         # One that came later is not written at its default.
-        default = getattr(policies.make(policy), parameter)
+        default = default_of(policy, parameter)
         assert campaign.spec["policy"].get(parameter, default) == value
         for answer in "xyx":
             campaign.tell(ask(campaign).id, answer)

@@ -36,7 +36,7 @@ async def ask_workers(call: d.OwnChange, body: requests.AskBody | None = None) -
     wanted = body or _ANYBODY
     workers = offered(call.caller, wanted.workers)
     campaign = await d.opened(call.service, call.name)
-    if call.caller.role == "worker" and await call.service.threads.run(is_bidding, campaign):
+    if call.caller.role == "worker" and await is_bidding(call.service, campaign):
         # It is for the requester to close it, by the first ask.
         return JsonReply(Wait("workers").to_json())
     choice = await asked(call, campaign, wanted, workers)
@@ -111,11 +111,8 @@ class AssignmentCall(NamedTuple):
         return campaign_of(self.service, self.caller, self.id)
 
     async def settle(self, state: str, prepare: Callable[..., PreparedWrite[None]]) -> Response:
-        """Do what a method of the campaign prepares; a key waits for no thread."""
-        if self.caller.role == "worker":
-            campaign = await self.service.threads.run(self.campaign)
-        else:
-            campaign = await d.opened(self.service, self.id.rpartition(":")[0])
+        """Do what a method of the campaign prepares."""
+        campaign = await opened_of(self.service, self.caller, self.id)
         await written(campaign, prepare(campaign, self.id))
         return self.became(state)
 
@@ -248,10 +245,26 @@ async def absent(service: ServiceState, campaign: Campaign) -> frozenset[str]:
     return away
 
 
-def is_bidding(campaign: Campaign) -> bool:
-    """Whether workers name their prices still."""
-    with campaign.reading() as state:
-        return state.bidding
+async def is_bidding(service: ServiceState, campaign: Campaign) -> bool:
+    """Whether workers name their prices still; no thread where there are no bids, or no more."""
+
+    def look() -> bool:
+        with campaign.reading() as state:
+            return state.bidding
+
+    return campaign.bidding is not False and await service.threads.run(look)
+
+
+async def opened_of(service: ServiceState, caller: Identity, id: str) -> Campaign:
+    """The campaign of an assignment, as ``campaign_of``; without a thread where that can be."""
+    name = id.rpartition(":")[0]
+    if caller.role != "worker":
+        return await d.opened(service, name)
+    if name == caller.campaign:
+        held = service.campaigns.held(name)
+        if held is not None and held.holder(id) == caller.worker:
+            return held
+    return await service.threads.run(campaign_of, service, caller, id)
 
 
 def campaign_of(service: ServiceState, caller: Identity, id: str) -> Campaign:
