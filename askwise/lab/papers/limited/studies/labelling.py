@@ -104,7 +104,7 @@ class LimitedLabels(Experiment):
     sets: tuple[str, ...] = tuple(SETS)
     tasks: tuple[int, ...] = (50, 100)
     budgets: tuple[int, ...] = (100, 200, 300)
-    reps: ClassVar[int] = 200
+    reps: ClassVar[int] = 2000
     chunk: ClassVar[int] = 10
     title: ClassVar[str] = "Error and tasks labelled, by budget (001, Figs. 1 and 2)"
     reproduces: ClassVar[str] = "001, Figs. 1 and 2"
