@@ -153,6 +153,34 @@ def rate_row(values: npt.ArrayLike, *, series: str, x: float, metric: str, panel
     return replace(row, ci_low=min(low, row.mean), ci_high=max(high, row.mean))
 
 
+RATES = frozenset(
+    {
+        *("accuracy", "right", "reliability", "independent_accuracy"),
+        *("error", "true_error", "raw_error", "rival_error", "wrong", "brier", "ece", "least_ece"),
+        *("false", "false_again", "delivered_false", "delivered_false_again"),
+        *("planned_false", "planned_false_again", "certified_share"),
+        *("covered", "error_covered", "alarm", "assured", "low_confidence"),
+        *("runs_in_violation", "share_of_jobs", "done_share"),
+    }
+)
+"""Metrics whose values are chances, or shares of tasks, answers or runs."""
+
+
+def measured_row(
+    values: npt.ArrayLike, *, series: str, x: float, metric: str, panel: str = ""
+) -> Row:
+    """The mean of what is measured: as ``rate_row`` if the metric is a rate, else ``mean_row``.
+
+    Examples
+    --------
+    >>> row = measured_row([0.9, 1.0], series="uniform", x=500, metric="accuracy")
+    >>> row.mean, round(row.ci_low, 4), row.ci_high
+    (0.95, 0.3147, 1.0)
+    """
+    make = rate_row if metric in RATES else mean_row
+    return make(values, series=series, x=x, metric=metric, panel=panel)
+
+
 def ratio_row(
     numerator: npt.ArrayLike,
     denominator: npt.ArrayLike,

@@ -23,7 +23,7 @@ from askwise.lab.replaying.contenders import Contender, contender
 from askwise.lab.replaying.measures import by_field, measures_of
 from askwise.lab.replaying.outcome import EVERYTHING, Everything, Replay, Saving
 from askwise.lab.replaying.remarks import remarks_on
-from askwise.lab.results import mean_row
+from askwise.lab.results import measured_row
 from askwise.lab.simulate import Progress, check_budget, unseen
 from askwise.lab.worlds import Recording
 from askwise.stopping import stopping
@@ -267,11 +267,7 @@ def _rows(values: Array, budgets: list[int], contenders: list[Contender]) -> lis
             runs = by_field(values[:, at, place])
             for metric in ("accuracy", "spent"):
                 sample, x = runs[metric], budget / MICRO
-                row = mean_row(sample, series=each.series, x=x, metric=metric)
-                if metric == "accuracy":
-                    # Few runs that differ much would reach beyond what a share can be.
-                    row = replace(row, ci_low=max(0.0, row.ci_low), ci_high=min(1.0, row.ci_high))
-                found.append(row)
+                found.append(measured_row(sample, series=each.series, x=x, metric=metric))
     return found
 
 

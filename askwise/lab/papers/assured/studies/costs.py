@@ -24,7 +24,7 @@ from askwise.lab.papers.assured.studies.common import (
     points_up_to,
     sets_of,
 )
-from askwise.lab.results import mean_row, rate_row
+from askwise.lab.results import mean_row, measured_row, rate_row
 from askwise.lab.worlds.assured import WorkerPool, paper_pool
 from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.benchmarks import Cucb, MultiplePullUcb
@@ -151,7 +151,7 @@ class AssuredRuns(Experiment):
                     found.append(mean_row(block[:, step], metric=metric, x=point, **place))
             rest = block[:, 2 * len(points) :]
             for offset, metric in ((ROUNDS, "exploration_rounds"), (ACCURACY, "accuracy")):
-                found.append(mean_row(rest[:, offset], metric=metric, x=self.tasks, **place))
+                found.append(measured_row(rest[:, offset], metric=metric, x=self.tasks, **place))
             for offset, panel in enumerate(BY, ACCURACY + 1):
                 place["panel"] = panel
                 missed = rest[:, offset]

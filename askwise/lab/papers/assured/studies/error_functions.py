@@ -14,7 +14,7 @@ from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.papers.assured.counting import simulate_counts
 from askwise.lab.papers.assured.studies.common import EXACT, Terms, contender, course_of
 from askwise.lab.papers.assured.studies.costs import at_least_two
-from askwise.lab.results import mean_row
+from askwise.lab.results import measured_row
 from askwise.lab.worlds.assured import WorkerPool, paper_pool
 from askwise.ledger.ledger import Ledger
 from askwise.policies.assured.sets import cheapest_set, error_probability
@@ -179,7 +179,7 @@ class AssuredErrorFunctions(Experiment):
             for offset, metric in enumerate(METRICS):
                 reached = blocks[~np.isnan(blocks[:, at, offset]), at, offset]
                 if len(reached):
-                    found.append(mean_row(reached, metric=metric, **place))
+                    found.append(measured_row(reached, metric=metric, **place))
         return found
 
     def differences(self, rows: Sequence[Row]) -> list[str]:

@@ -15,7 +15,7 @@ from askwise.lab.papers.bounded.studies.common import (
     BoundedExperiment,
     share_figure,
 )
-from askwise.lab.results import mean_row
+from askwise.lab.results import mean_row, rate_row
 from askwise.lab.worlds.freelancers import applicants
 
 WIDTH = 5
@@ -57,7 +57,7 @@ class Applicants(Experiment):
     def rows(self, cell: Cell, samples: Array, seed: int) -> list[Row]:
         """The bar's height; at the first also the mean."""
         place: dict[str, Any] = {"series": "market", "x": cell.x, "panel": ""}
-        found = [mean_row(samples[:, 0], metric="share_of_jobs", **place)]
+        found = [rate_row(samples[:, 0], metric="share_of_jobs", **place)]
         if cell.x == 1:
             found.append(mean_row(samples[:, 1], metric="applicants", **place))
         return found

@@ -31,7 +31,7 @@ from askwise.lab.papers.labels.studies.sets import (
     about_sets,
     named_set,
 )
-from askwise.lab.results import mean_row
+from askwise.lab.results import measured_row, rate_row
 
 LEAST = "least_ece"
 """What the calibration error would be by chance, if labels were right as often as they say."""
@@ -148,7 +148,9 @@ class LabelsCalibration(MethodsOnSets):
                     values = block[:, column]
                     if not np.isnan(values).any():
                         found.append(
-                            mean_row(values, panel=cell.panel, series=series, x=x, metric=metric)
+                            measured_row(
+                                values, panel=cell.panel, series=series, x=x, metric=metric
+                            )
                         )
                 if told in (0, max(self.truths)):
                     found += _reliability(cell.panel, f"{label}, {told} truths", block)
@@ -207,9 +209,7 @@ def _reliability(panel: str, series: str, block: Array) -> list[Row]:
         shares = shares[~np.isnan(shares)]
         if len(shares):
             x = round((place + 0.5) / BINS, 2)
-            row = mean_row(shares, panel=panel, series=series, x=x, metric=RELIABILITY)
-            # They are shares, whatever Student's interval says.
-            found.append(replace(row, ci_low=max(0.0, row.ci_low), ci_high=min(1.0, row.ci_high)))
+            found.append(rate_row(shares, panel=panel, series=series, x=x, metric=RELIABILITY))
     return found
 
 

@@ -16,7 +16,7 @@ from askwise.lab.experiment import Cell, Figure, experiments
 from askwise.lab.papers.labels.studies.methods import OnSets
 from askwise.lab.papers.labels.studies.sets import about_sets, named_set
 from askwise.lab.replaying.bench import Bench, contender, final_answers
-from askwise.lab.results import mean_row
+from askwise.lab.results import measured_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds import Recording
 from askwise.ledger import columns as c
@@ -234,7 +234,7 @@ class JudgesCascade(OnSets):
         shape = (len(samples), len(self.errors), len(self.series), len(MEASURES))
         measured = samples.reshape(shape)
         return [
-            mean_row(
+            measured_row(
                 measured[:, at, place, column],
                 panel=cell.panel,
                 series=series,

@@ -24,7 +24,7 @@ from askwise.lab.papers.labels.studies.sets import (
     about_sets,
     named_set,
 )
-from askwise.lab.results import mean_row
+from askwise.lab.results import measured_row
 
 MEASURES = ("certified_share", "false", "audits")
 """Of a draw: share of the labels that are certified, whether the statement is false, audits."""
@@ -223,14 +223,14 @@ class JudgesHonest(MethodsOnSets):
                 of: dict[str, Any] = {"panel": cell.panel, "series": method, "x": error}
                 for column, metric in enumerate(metrics):
                     values = measured[:, at, place, column]
-                    found.append(mean_row(values, **of, metric=metric))
+                    found.append(measured_row(values, **of, metric=metric))
                     if metric in FALSE and self.again and too_often(values, self.confidence):
                         # Draws of their own: those that were noticed are the unlucky ones.
                         anew = [
                             self._draw(labelled, error, FALSE[metric], seed, len(samples) + n).false
                             for n in range(self.again)
                         ]
-                        found.append(mean_row(np.array(anew), **of, metric=metric + AGAIN))
+                        found.append(measured_row(np.array(anew), **of, metric=metric + AGAIN))
                 sure = labelled.confidence >= 1 - error
                 claims = [float(sure.mean())]
                 if sure.any():

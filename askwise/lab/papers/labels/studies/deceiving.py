@@ -19,7 +19,7 @@ from askwise.lab.papers.labels.studies.certificates import (
     most_often,
     too_often,
 )
-from askwise.lab.results import mean_row
+from askwise.lab.results import measured_row
 
 WORLDS = (
     "a third wrong together",
@@ -116,13 +116,13 @@ class CertifyWorlds(Experiment):
             of: dict[str, Any] = {"panel": cell.panel, "series": series, "x": cell.x}
             for column, metric in enumerate(MEASURES):
                 values = samples[:, 3 * at + column]
-                found.append(mean_row(values, **of, metric=metric))
+                found.append(measured_row(values, **of, metric=metric))
                 if metric == "false" and self.again and too_often(values, self.confidence):
                     anew = [
                         self._draw(cell, seed, len(samples) + n, bool(at))[column]
                         for n in range(self.again)
                     ]
-                    found.append(mean_row(np.array(anew), **of, metric=metric + AGAIN))
+                    found.append(measured_row(np.array(anew), **of, metric=metric + AGAIN))
         return found
 
     def differences(self, rows: Sequence[Row]) -> list[str]:

@@ -23,7 +23,7 @@ from askwise.lab.rehearsing.planner import plan_campaign
 from askwise.lab.rehearsing.records import believed
 from askwise.lab.rehearsing.trials import Rehearsal
 from askwise.lab.rehearsing.worlds import GuessedWorlds, PossibleWorlds, RecordedWorlds
-from askwise.lab.results import mean_row
+from askwise.lab.results import measured_row
 from askwise.lab.worlds import Recording
 from askwise.policies.labels.hem.policy import Hem
 
@@ -342,7 +342,7 @@ class PlanHonest(Experiment):
         """Means over the campaigns."""
         measured = samples.reshape(len(samples), len(LEVERS), len(METRICS))
         return [
-            mean_row(
+            measured_row(
                 measured[:, at, column], panel=cell.panel, series=lever, x=cell.x, metric=metric
             )
             for at, lever in enumerate(LEVERS)

@@ -20,7 +20,7 @@ from askwise.lab.papers.labels.studies.standing import (
     leads,
 )
 from askwise.lab.replaying.bench import Bench, Grade, contender
-from askwise.lab.results import mean_row, ratio_row
+from askwise.lab.results import measured_row, ratio_row
 
 NAMES = {
     "accuracy": "accuracy",
@@ -147,7 +147,7 @@ class LabelsScreening(ChosenSets):
                 measured = {name: getattr(grade, name) for name in NAMES}
                 measured["done_share"] = grade.done / max(1, known - told)
                 found += [
-                    mean_row(each, metric=metric, **where)
+                    measured_row(each, metric=metric, **where)
                     for metric, each in measured.items()
                     if not np.isnan(each).any()
                 ]

@@ -37,7 +37,7 @@ from askwise.lab.papers.labels.studies.tables import (
 )
 from askwise.lab.papers.labels.studies.uci import PAPER_MODELS, case
 from askwise.lab.replaying.bench import Bench, contender
-from askwise.lab.results import mean_row
+from askwise.lab.results import mean_row, measured_row
 from askwise.lab.worlds.completion import complete
 from askwise.lab.worlds.labellers import MODELS, check_models, label_tasks
 
@@ -243,7 +243,7 @@ class LabelsDelay(Experiment):
                 "x": cell.x,
             }
             for column, metric in enumerate(("accuracy", "spent")):
-                found.append(mean_row(values[:, at, column], metric=metric, **place))
+                found.append(measured_row(values[:, at, column], metric=metric, **place))
         return found
 
     def differences(self, rows: Sequence[Row]) -> list[str]:

@@ -12,7 +12,7 @@ from askwise.core.money import MICRO, from_micro
 from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.replaying.bench import Contender, final_labels
-from askwise.lab.results import mean_row
+from askwise.lab.results import mean_row, rate_row
 from askwise.lab.simulate import simulate
 from askwise.lab.worlds.recorded import Recording
 from askwise.policies import policies
@@ -145,7 +145,7 @@ class LimitedSkills(Experiment):
         place: dict[str, Any] = {"panel": cell.panel, "x": cell.x}
         found = []
         for at, series in enumerate(RECORDS):
-            found.append(mean_row(samples[:, at], series=series, metric="right", **place))
+            found.append(rate_row(samples[:, at], series=series, metric="right", **place))
             if series != "skills":
                 gained = samples[:, -1] - samples[:, at]
                 found.append(mean_row(gained, series=series, metric="gained", **place))
