@@ -19,6 +19,10 @@ HORIZON = 1000
 """The most answers to a question where no budget ends it, as in ``askwise plan``."""
 
 
+RECORD = 100
+"""Answers that a crowd's record on other questions counts for: with it, a crowd that guesses for
+nothing no longer decides questions."""
+
 PartSpec = dict[str, Any]
 """A policy, rule or aggregator as the description of a campaign names it."""
 
@@ -89,6 +93,11 @@ def _target(situation: Situation) -> dict[str, Any]:
     return {} if target is None else {"target": target}
 
 
+def _by_record(situation: Situation) -> dict[str, Any]:
+    """Weigh crowds by what they have shown."""
+    return {"error": situation.error, "learn": RECORD}
+
+
 SURELY_QUICK = 20
 """This many workers have a million sets, among which the cheapest is found exactly at once."""
 
@@ -150,7 +159,7 @@ PREFERENCES = (
         "crowds that may be asked again about two options",
         "a question ends when posterior puts its error at {error} or less",
         rule="posterior",
-        dial=lambda s: {"error": s.error},
+        dial=_by_record,
         aggregation="majority",
     ),
     Preference(
