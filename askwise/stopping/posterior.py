@@ -150,7 +150,9 @@ class Posterior(SingleCrowdRule):
     used, so a crowd can't confirm itself by the questions that it has decided. Nothing is learned
     of a family, nor, without truths, of somebody who is asked only once about a question. It
     assumes that crowds are the same on all questions. With three options or more, a crowd whose
-    errors are mostly one and the same option agrees with itself more than it is right.
+    errors are mostly one and the same option agrees with itself more than it is right. Until crowds
+    have answered some questions twice there is no record: the first questions that end, end as they
+    do without ``learn``.
 
     Not where questions may be nearly balanced and must not be decided by luck: there its error
     approaches one half (``e-process`` guarantees its error).

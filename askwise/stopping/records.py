@@ -50,13 +50,13 @@ STEPS = 10
 
 
 @by_reference
-class Record(NamedTuple):
+class CrowdRecords(NamedTuple):
     """For each worker, the logarithm of how probable their answers are of each kind of crowd."""
 
     likely: Array
 
 
-class Kinds(NamedTuple):
+class CrowdKinds(NamedTuple):
     """The error to stop at; of each kind of crowd alpha and beta, and the logarithm of how probable
     it is beforehand; logarithms of M(a, b | alpha, beta); and the record.
 
@@ -73,7 +73,7 @@ class Kinds(NamedTuple):
 
 
 @step
-def log_term(kinds: Kinds, a: int, answers: int, options: int, kind: int) -> float:
+def log_term(kinds: CrowdKinds, a: int, answers: int, options: int, kind: int) -> float:
     """Logarithm of M(a, b | alpha, beta), with a + b answers in all."""
     if answers <= IN_TABLE:
         return float(kinds.log_terms[answers * (answers + 1) // 2 + a, kind])
@@ -103,7 +103,7 @@ def keeps_record(book: Book, cell: int) -> bool:
 
 
 @step
-def log_chance(book: Book, kinds: Kinds, cell: int, less: int, truth: int, kind: int) -> float:
+def log_chance(book: Book, kinds: CrowdKinds, cell: int, less: int, truth: int, kind: int) -> float:
     """Logarithm of how probable a cell's answers are of a kind of crowd, relative to guesses.
 
     One answer for the option ``less`` is left out, none if it is -1.
@@ -119,7 +119,7 @@ def log_chance(book: Book, kinds: Kinds, cell: int, less: int, truth: int, kind:
 
 
 @step
-def learn_answer(book: Book, kinds: Kinds, fact: Fact) -> None:
+def learn_answer(book: Book, kinds: CrowdKinds, fact: Fact) -> None:
     """Take an answer into the record of the crowd that gave it."""
     cell = book.assignments[fact.assignment, c.CELL]
     if keeps_record(book, cell):
@@ -131,7 +131,7 @@ def learn_answer(book: Book, kinds: Kinds, fact: Fact) -> None:
 
 
 @step
-def learn_truth(book: Book, kinds: Kinds, fact: Fact) -> None:
+def learn_truth(book: Book, kinds: CrowdKinds, fact: Fact) -> None:
     """Take the truth of a question into the record of each crowd that has answered it."""
     cells = book.cells
     cell = book.tasks[fact.task, c.FIRST_CELL]
@@ -146,7 +146,7 @@ def learn_truth(book: Book, kinds: Kinds, fact: Fact) -> None:
 
 
 @kernel
-def observe(book: Book, kinds: Kinds, fact: Fact) -> None:
+def observe(book: Book, kinds: CrowdKinds, fact: Fact) -> None:
     """Learn from an answer, or from the truth of a question."""
     if fact.kind == k.ANSWER:
         learn_answer(book, kinds, fact)
@@ -155,7 +155,7 @@ def observe(book: Book, kinds: Kinds, fact: Fact) -> None:
 
 
 @step
-def add_by_record(book: Book, kinds: Kinds, task: int, cell: int, ruling: Array) -> None:
+def add_by_record(book: Book, kinds: CrowdKinds, task: int, cell: int, ruling: Array) -> None:
     """Add to the scratch cells what a crowd says for each option, as its record weighs it.
 
     The scratch cells after those hold what it says, and what one kind of crowd would say with it.
@@ -190,7 +190,7 @@ def add_by_record(book: Book, kinds: Kinds, task: int, cell: int, ruling: Array)
 
 
 @kernel
-def judge(book: Book, kinds: Kinds, task: int, draw: Draw, ruling: Array) -> int:
+def judge(book: Book, kinds: CrowdKinds, task: int, draw: Draw, ruling: Array) -> int:
     """Judge all crowds together, each by what it has shown on other questions."""
     cells, options = book.cells, book.totals[c.OPTIONS]
     for option in range(options):
@@ -225,12 +225,12 @@ def log_row(answers: int, options: int) -> Array:
 
 @cache
 def kinds_of_crowds(answers: int, options: int) -> tuple[Array, Array, Array, Array]:
-    """Kinds of crowds that records tell apart, known by this many answers at the most.
+    """Kinds of crowds that records tell apart, known by at most this many answers.
 
     The uniform one, and as many answers or an eighth of them, of which a share is right that goes
     from chance to all in ten steps. Each of the three groups is as probable beforehand, and each
     share in its group: all together they are nearly uniform, as every crowd is to the rule that
-    does not learn. Returned as ``Kinds`` has them.
+    does not learn. Returned as ``CrowdKinds`` has them.
     """
     chance = 1.0 / options
     pairs, shares = [(0, 0)], [1.0]
@@ -252,19 +252,19 @@ def kinds_of_crowds(answers: int, options: int) -> tuple[Array, Array, Array, Ar
     return alphas, betas, np.log(np.array(shares) / sum(shares)), log_terms
 
 
-def new_record(ledger: Ledger, answers: int) -> Record:
+def new_record(ledger: Ledger, answers: int) -> CrowdRecords:
     """The records of crowds that have not been asked."""
     kinds = kinds_of_crowds(answers, len(ledger.problem.options))
-    return Record(np.zeros((ledger.total(c.WORKERS), len(kinds[0]))))
+    return CrowdRecords(np.zeros((ledger.total(c.WORKERS), len(kinds[0]))))
 
 
-def grown(record: Record, ledger: Ledger) -> Record:
+def grown(record: CrowdRecords, ledger: Ledger) -> CrowdRecords:
     """The same, and those of workers who have joined since."""
     joined = ledger.total(c.WORKERS) - len(record.likely)
-    return Record(np.pad(record.likely, ((0, joined), (0, 0)))) if joined else record
+    return CrowdRecords(np.pad(record.likely, ((0, joined), (0, 0)))) if joined else record
 
 
-def kinds_of(ledger: Ledger, most: float, answers: int, record: Record) -> Kinds:
+def kinds_of(ledger: Ledger, most: float, answers: int, record: CrowdRecords) -> CrowdKinds:
     """As kernels take them."""
     kinds = kinds_of_crowds(answers, len(ledger.problem.options))
-    return Kinds(most, *kinds, record.likely)
+    return CrowdKinds(most, *kinds, record.likely)
