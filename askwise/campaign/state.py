@@ -46,7 +46,7 @@ from askwise.policies.capabilities import (
     Settles,
     SuggestsGold,
 )
-from askwise.stopping.base import StoppingRule, Verdict
+from askwise.stopping.base import Verdict
 
 FORMAT = 14
 """Of the ledger's arrays: raised when their layout or meaning changes."""
@@ -75,7 +75,7 @@ class CampaignState:
         self.beliefs = beliefs
         rule = spec.rule
         self.rule_state: Any = rule.start(spec.problem, ledger) if rule else ()
-        self._rule_learns = rule is not None and type(rule).absorb is not StoppingRule.absorb
+        self._rule_learns = rule is not None and rule.learns
         self.substitutes: Substitutes = {}
         """What stands in place of answers that are changed later in the log."""
         self.leases = Leases()
@@ -144,6 +144,8 @@ class CampaignState:
         # Only larger arrays, or more tasks or workers, need larger beliefs.
         if ledger.book is not before or kind in (Kind.ADDED, Kind.JOINED):
             self.beliefs = self.spec.policy.grow(self.beliefs, ledger)
+            if self.spec.rule is not None:
+                self.rule_state = self.spec.rule.grow(self.rule_state, ledger)
         audits = fact.worker >= 0 and ledger.book.workers[fact.worker, c.AUDITS]
         if event.note in OWN_RULES or audits:
             # Audits are none of the policy's business; it learns the truths that they bring, and

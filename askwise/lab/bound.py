@@ -19,7 +19,16 @@ from askwise.core.compiling import (
     unit_of,
 )
 from askwise.kernels import Array, Draw, Fact
-from askwise.lab.loop import REPLIES, TRUTHS, LoopState, Streams, never, run_campaign, uncompiled
+from askwise.lab.loop import (
+    REPLIES,
+    TRUTHS,
+    LoopState,
+    Streams,
+    keep_nothing,
+    never,
+    run_campaign,
+    uncompiled,
+)
 from askwise.lab.worlds.base import no_truth
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal
@@ -35,6 +44,7 @@ class Places(NamedTuple):
 
     choose: int
     absorb: int
+    observe: int
     reply: int
     reveal: int
     judge: int
@@ -46,13 +56,19 @@ class Places(NamedTuple):
 
 if PLAIN:
 
-    def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Loop:
-        """The loop for the kernels of a policy, a class of worlds and a rule's kernel."""
+    def compiled(
+        kernels: Kernels,
+        world: Any,
+        judging: Callable[..., int],
+        observing: Callable[..., None] = keep_nothing,
+    ) -> Loop:
+        """The loop for the kernels of a policy, a class of worlds and a rule's kernels."""
         return bind(
             run_campaign,
             "plain",
             choose=kernels.choose,
             absorb=kernels.absorb,
+            observe=observing,
             reply=REPLIES[world],
             reveal=TRUTHS.get(world, no_truth),
             judge=judging,
@@ -88,6 +104,12 @@ else:
             call_for_nothing(places.absorb, (book, places.state, places.params, fact, draw))
 
     @step
+    def observe(book: Book, places: Places, fact: Fact) -> None:
+        """Have the rule learn."""
+        if places.observe != 0:
+            call_for_nothing(places.observe, (book, places.ruling_by, fact))
+
+    @step
     def reply(places: Places, task: int, worker: int, before: int, elapsed: float) -> float:
         """Have the world answer."""
         return call_for_real(places.reply, (places.world, task, worker, before, elapsed))
@@ -120,6 +142,7 @@ else:
         "by_address",
         choose=choose,
         absorb=absorb,
+        observe=observe,
         reply=reply,
         reveal=reveal,
         judge=judge,
@@ -139,13 +162,19 @@ else:
     class PlainRuns:
         """Campaigns in plain Python for one policy, world and rule, and what they have cost."""
 
-        def __init__(self, kernels: Kernels, world: Any, judging: Callable[..., int]) -> None:
+        def __init__(
+            self,
+            kernels: Kernels,
+            world: Any,
+            judging: Callable[..., int],
+            observing: Callable[..., None],
+        ) -> None:
             self._spent, self._until = 0.0, 0.0
             self._choose = in_plain_python(kernels.choose)
             self._units = [unit_of(kernels.choose)]
             if kernels.absorb is not learn_nothing:
                 self._units.append(unit_of(kernels.absorb))
-            names = {"absorb": kernels.absorb, "judge": judging}
+            names = {"absorb": kernels.absorb, "judge": judging, "observe": observing}
             self._loop = uncompiled(world, choose=self._choose_or_stop, **names)
 
         def are_over(self) -> bool:
@@ -171,10 +200,15 @@ else:
             return int(self._choose(*arguments))
 
     @cache
-    def compiled(kernels: Kernels, world: Any, judging: Callable[..., int]) -> Loop:
-        """The loop for the kernels of a policy, a class of worlds and a rule's kernel."""
+    def compiled(
+        kernels: Kernels,
+        world: Any,
+        judging: Callable[..., int],
+        observing: Callable[..., None] = keep_nothing,
+    ) -> Loop:
+        """The loop for the kernels of a policy, a class of worlds and a rule's kernels."""
         known: dict[Any, _Code] = {}
-        plain = PlainRuns(kernels, world, judging)
+        plain = PlainRuns(kernels, world, judging, observing)
 
         def find(shared: tuple[Any, ...], records: tuple[Any, ...]) -> tuple[int, ...]:
             """Addresses of the kernels for records of these types, which are compiled at once."""
@@ -187,9 +221,11 @@ else:
             if ruling_by.record is OneNumber:
                 name = f"{judging.__module__}.{judging.__name__}"
                 judge_kernel = bind(judge_by_one_number, name, judge=judging)
+            keeps = observing is not keep_nothing
             return (
                 address_of(kernels.choose, int64, *choosing),
                 address_of(kernels.absorb, none, *learning) if learns else 0,
+                address_of(observing, none, book, ruling_by, _FACT) if keeps else 0,
                 address_of(REPLIES[world], float64, *asking, float64),
                 address_of(TRUTHS.get(world, no_truth), int64, place, int64),
                 address_of(judge_kernel, int64, book, ruling_by, int64, _DRAW, ruling)

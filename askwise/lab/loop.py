@@ -99,13 +99,19 @@ def _unbound(*_: Any) -> int:
     raise NotImplementedError("the loop is compiled once its kernels are bound")
 
 
-choose = absorb = reply = reveal = judge = _unbound
+choose = absorb = observe = reply = reveal = judge = _unbound
 
 
 @step
 def never(book: Book, params: NoParams, task: int, draw: Draw, ruling: Array) -> int:
     """Stands for the kernel of a rule where there is none."""
     return GO_ON
+
+
+@step
+def keep_nothing(book: Book, params: Any, fact: Fact) -> None:
+    """Stands for the learning kernel of a rule where there is none."""
+    return
 
 
 @step
@@ -287,11 +293,11 @@ def run_campaign(
     """Ask and answer until the policy has nothing more to ask, or an array is full.
 
     ``choose`` and ``absorb`` are bound to a policy's kernels, ``reply`` and ``reveal`` to a
-    world's, ``judge`` to a rule's, which takes ``ruling_by`` as its parameters. The truth of a task
-    comes when the policy waits for one and nothing is out: that of the task it names, or else of
-    the first with answers, as far as it is known. Answers come in the order of asking, and all of
-    them before the end is believed. With one question out at a time, the order of events is that
-    of a live campaign in which each answer is told before the next ask.
+    world's, ``judge`` and ``observe`` to a rule's, which take ``ruling_by`` as their parameters.
+    The truth of a task comes when the policy waits for one and nothing is out: that of the task it
+    names, or else of the first with answers, as far as it is known. Answers come in the order of
+    asking, and all of them before the end is believed. With one question out at a time, the order
+    of events is that of a live campaign in which each answer is told before the next ask.
     """
     whole, real = course.whole, course.real
     choosing, learning, judging = streams.choosing, streams.absorbing, streams.judging
@@ -305,6 +311,7 @@ def run_campaign(
             seq = int(whole[SEQ])
             fact = Fact(kind, task, worker, real[VALUE], whole[NOTE], at)
             absorb(book, state, params, fact, Draw(learning[0], learning[1], seq))
+            observe(book, ruling_by, fact)
             if kind == k.ASKED:
                 value = reply(world, max(task, 0), worker, whole[BEFORE], real[ELAPSED])
                 course.due[at % len(course.due)] = value

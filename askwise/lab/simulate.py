@@ -131,11 +131,15 @@ def simulate(
     kind: Any = type(world)
     params: Any
     if isinstance(policy, KernelPolicy) and policy.compiles and isinstance(rule, KernelRule | None):
-        loop = compiled(policy.kernels, kind, rule.judge if rule else loops.never)
+        judge = rule.judge if rule else loops.never
+        observe = (rule and rule.observe) or loops.keep_nothing
+        loop = compiled(policy.kernels, kind, judge, observe)
         params = policy.params()
-        judging: Any = rule.params_for(ledger) if rule else loops.NoParams(0)
+        judging: Any = rule.params_with(ledger, started) if rule else loops.NoParams(0)
     else:
-        loop = loops.uncompiled(kind, choose=_choose, absorb=_absorb, judge=_judge)
+        loop = loops.uncompiled(
+            kind, choose=_choose, absorb=_absorb, observe=loops.keep_nothing, judge=_judge
+        )
         naming = Draw(*draws.stream(seed, draws.AGGREGATION, replication), 0)
         params = judging = _Plain(policy, rule, started, problem, ledger, naming)
     code = FULL

@@ -83,9 +83,18 @@ class StoppingRule(ABC):
             )
         return replace(self, **{self.dial: value})
 
+    @property
+    def learns(self) -> bool:
+        """Whether facts teach it anything."""
+        return type(self).absorb is not StoppingRule.absorb
+
     def start(self, problem: Problem, ledger: Ledger) -> Any:
         """State before anything has happened: a NamedTuple of arrays, or () for none."""
         return ()
+
+    def grow(self, state: Any, ledger: Ledger) -> Any:
+        """Copy the state into larger arrays, if need be, after workers or tasks were added."""
+        return state
 
     def absorb(self, problem: Problem, state: Any, ledger: Ledger, fact: Fact, draw: Draw) -> None:
         """Learn from a fact that the ledger has already taken in."""
@@ -182,6 +191,24 @@ class KernelRule(StoppingRule):
         """The kernel that this instance is judged by."""
         return type(self).kernel
 
+    @property
+    def observe(self) -> Callable[..., None] | None:
+        """The kernel that this instance learns by, if it does: ``observe(book, params, fact)``.
+
+        It writes into the arrays of the state, which are among the parameters then.
+        """
+        return None
+
+    @property
+    def learns(self) -> bool:
+        """Whether facts teach it anything."""
+        return self.observe is not None
+
+    def absorb(self, problem: Problem, state: Any, ledger: Ledger, fact: Fact, draw: Draw) -> None:
+        """Run the learning kernel."""
+        if self.observe is not None:
+            self.observe(ledger.book, self.params_with(ledger, state), fact)
+
     @abstractmethod
     def params(self) -> Any:
         """Parameters as the kernel takes them: a number, or a NamedTuple of plain numbers."""
@@ -189,6 +216,10 @@ class KernelRule(StoppingRule):
     def params_for(self, ledger: Ledger) -> Any:
         """The same where they are about the workers that a campaign has."""
         return self.params()
+
+    def params_with(self, ledger: Ledger, state: Any) -> Any:
+        """The same with what the rule has learned, where it learns."""
+        return self.params_for(ledger)
 
     def limits(self) -> Limits:
         """Horizon and cap as plain numbers."""
@@ -207,7 +238,7 @@ class KernelRule(StoppingRule):
         beliefs: Any = None,
     ) -> Verdict | None:
         """Run the kernel; where it would go on, see whether horizon or cap end the question."""
-        code, option, sure = self._ruled(problem, ledger, task, draw)
+        code, option, sure = self._ruled(problem, state, ledger, task, draw)
         if code == GO_ON and ledger.book.tasks[task, c.TASK_ANSWERED]:
             code = at_limit(ledger.book, task, self.limits())
         return None if code == GO_ON else Verdict(option, OUTCOMES[code], sure)
@@ -216,19 +247,19 @@ class KernelRule(StoppingRule):
         self, problem: Problem, state: Any, ledger: Ledger, task: int, draw: Draw
     ) -> tuple[int | None, float | None]:
         """What the kernel would name now; nothing before the first answer."""
-        return self._ruled(problem, ledger, task, draw)[1:]
+        return self._ruled(problem, state, ledger, task, draw)[1:]
 
     def at_cap(self, ledger: Ledger, task: int) -> bool:
         """By the same count as after an answer."""
         return bool(at_limit(ledger.book, task, self.limits()) == OVER_BUDGET)
 
     def _ruled(
-        self, problem: Problem, ledger: Ledger, task: int, draw: Draw
+        self, problem: Problem, state: Any, ledger: Ledger, task: int, draw: Draw
     ) -> tuple[int, int | None, float | None]:
         if not ledger.book.tasks[task, c.TASK_ANSWERED]:
             return GO_ON, None, None
         ruling = new_ruling(len(problem.options))
-        code = self.judge(ledger.book, self.params_for(ledger), task, draw, ruling)
+        code = self.judge(ledger.book, self.params_with(ledger, state), task, draw, ruling)
         option, sure = int(ruling[OPTION]), float(ruling[SURE])
         return (code, option, sure) if option >= 0 else (code, None, None)
 

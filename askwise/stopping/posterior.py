@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from askwise.core.checks import between
+from askwise.core.checks import between, whole
 from askwise.core.errors import InvalidParameter
 from askwise.core.problem import Problem
 from askwise.core.registry import LATER
@@ -13,11 +13,14 @@ from askwise.kernels.calibration import family_share
 from askwise.kernels.votes import answers_in
 from askwise.ledger import Book, Ledger
 from askwise.ledger import columns as c
-from askwise.stopping import ranges
+from askwise.stopping import ranges, records
 from askwise.stopping.base import CONFIDENT, GO_ON, SCRATCH, name_likeliest, stopping
 from askwise.stopping.evidence import log_evidence
 from askwise.stopping.families import any_family, family_of, share_in_task
 from askwise.stopping.single import TOTAL, SingleCrowdRule, Votes, votes_of
+
+MOST_LEARNED = 1_000
+"""The most answers that a record may count for: what judging takes grows with them."""
 
 
 @step
@@ -122,6 +125,11 @@ class Posterior(SingleCrowdRule):
         Kinds of questions that are harder for several workers at once, each with its ``share`` of
         all questions and the ``accuracy`` of the workers who differ on it. The kind of a question
         is not known beforehand.
+    learn : int
+        Maximum number of answers that a crowd's record on other questions counts for; 0: each
+        question is a separate survey. A crowd's answers then weigh as much as it has shown: a crowd
+        that is at odds with itself on other questions counts little where it happens to be of one
+        mind. ``auto`` takes 100 for crowds.
     horizon, cap
         As in ``gap``.
 
@@ -133,6 +141,18 @@ class Posterior(SingleCrowdRule):
     answers do whose errors have a correlation of 0.4; that is a model, not a guarantee. A crowd
     with a family (a model that draws its answers) has its answers counted in the same way.
     Different families, and persons and models without one, count as independent.
+
+    With ``learn`` each crowd is of one of 23 kinds. A kind's accuracy varies from question to
+    question like a uniform one of which ``learn`` answers, or an eighth of them, are known, with a
+    share of right ones between chance and all; or it is uniform. By Bayes, all that a crowd has
+    answered about other questions, open or closed, says of which kind it is: how often it was
+    right, where the truth was told, and elsewhere how much it agrees with itself. Verdicts are not
+    used, so a crowd can't confirm itself by the questions that it has decided. Nothing is learned
+    of a family, nor, without truths, of somebody who is asked only once about a question. It
+    assumes that crowds are the same on all questions. With three options or more, a crowd whose
+    errors are mostly one and the same option agrees with itself more than it is right. Until crowds
+    have answered some questions twice there is no record: the first questions that end, end as they
+    do without ``learn``.
 
     Not where questions may be nearly balanced and must not be decided by luck: there its error
     approaches one half (``e-process`` guarantees its error).
@@ -161,6 +181,7 @@ class Posterior(SingleCrowdRule):
     error: float = 0.05
     accuracy: Mapping[str, Any] | None = field(default=None, kw_only=True, metadata=LATER)
     kinds: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True, metadata=LATER)
+    learn: int = field(default=0, kw_only=True, metadata=LATER)
     paper: ClassVar[str] = "beyond 004"
     promise: ClassVar[str] = (
         "Trades error for cost: its error is on average the target if crowds' qualities are "
@@ -178,9 +199,16 @@ class Posterior(SingleCrowdRule):
         if self.accuracy is not None:
             object.__setattr__(self, "accuracy", ranges.read_accuracy(self.accuracy))
         object.__setattr__(self, "kinds", ranges.read_kinds(self.kinds))
+        whole(self.learn, "learn", least=0, most=MOST_LEARNED)
+        if self.learn and self.informed:
+            raise InvalidParameter(
+                f"learn is {self.learn}, and accuracy or kinds say how often workers are right: "
+                "leave one of them out",
+                field="learn",
+            )
 
     def __hash__(self) -> int:
-        return hash((self.name, self.error, self.horizon, self.cap))
+        return hash((self.name, self.error, self.learn, self.horizon, self.cap))
 
     @property
     def informed(self) -> bool:
@@ -197,17 +225,32 @@ class Posterior(SingleCrowdRule):
 
     def check_single(self) -> None:
         """What is believed of one worker and another is about all of them together."""
-        if self.informed:
+        if self.informed or self.learn:
             raise InvalidParameter(
-                "accuracy and kinds are about all workers together: give them to 'posterior' by "
-                "itself, not inside 'composite'",
+                "accuracy, kinds and learn are about all workers together: give them to "
+                "'posterior' by itself, not inside 'composite'",
                 field="rule",
             )
 
     @property
     def judge(self) -> Callable[..., int]:
         """By the ranges that are believed, or by anything between chance and one."""
+        if self.learn:
+            return records.judge
         return ranges.judge if self.informed else super().judge
+
+    @property
+    def observe(self) -> Callable[..., None] | None:
+        """By the records of crowds, if it learns."""
+        return records.observe if self.learn else None
+
+    def start(self, problem: Problem, ledger: Ledger) -> Any:
+        """No crowd has shown anything yet."""
+        return records.new_record(ledger, self.learn) if self.learn else ()
+
+    def grow(self, state: Any, ledger: Ledger) -> Any:
+        """Begin a record for those who have joined."""
+        return records.grown(state, ledger) if self.learn else state
 
     def params(self) -> float:
         """As plain numbers."""
@@ -218,3 +261,9 @@ class Posterior(SingleCrowdRule):
         if not self.informed:
             return self.params()
         return ranges.kinds_of(ledger, float(self.error), self._believed())
+
+    def params_with(self, ledger: Ledger, state: Any) -> Any:
+        """With the records of crowds, if it learns."""
+        if not self.learn:
+            return self.params_for(ledger)
+        return records.kinds_of(ledger, float(self.error), self.learn, state)

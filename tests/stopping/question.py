@@ -49,12 +49,15 @@ class Question:
         self.rule = stopping.make(rule)
         self.rule.check(self.problem)
         self.ledger = Ledger(self.problem)
+        self.state = self.rule.start(self.problem, self.ledger)
         self.seq = 0
 
     def add(self, kind: Kind, **fields: Any) -> int:
         """Fold the next event."""
         self.seq += 1
-        self.ledger.apply(Event(kind, seq=self.seq, **fields))
+        fact = self.ledger.apply(Event(kind, seq=self.seq, **fields))
+        draw = Draw(*KEY, self.seq)
+        self.rule.absorb(self.problem, self.state, self.ledger, fact, draw)
         return self.seq
 
     def ask(self, worker: str, task: str = "t") -> int:
@@ -64,7 +67,7 @@ class Question:
         return self.add(Kind.ASKED, worker=worker, task=task, price=price)
 
     def tell(self, assignment: int, worker: str, option: str, task: str = "t") -> Verdict | None:
-        """Book an answer; returns what the rule says of the task."""
+        """Book an answer; returns what the rule says of the task ``t``."""
         self.add(Kind.ANSWER, assignment=assignment, worker=worker, value=option, task=task)
         return self.verdict()
 
@@ -79,7 +82,7 @@ class Question:
     def verdict(self, number: int | None = None) -> Verdict | None:
         """Ask the rule now, with the draws of the last event or with those of a number."""
         draw = Draw(*KEY, self.seq if number is None else number)
-        return self.rule.verdict(self.problem, (), self.ledger, 0, draw)
+        return self.rule.verdict(self.problem, self.state, self.ledger, 0, draw)
 
     def verdicts(self, many: int) -> list[Verdict | None]:
         """Ask the rule about the same votes with many draws."""
@@ -88,7 +91,7 @@ class Question:
     def guess(self, number: int | None = None) -> tuple[int | None, float | None]:
         """What the rule would name now."""
         draw = Draw(*KEY, self.seq if number is None else number)
-        return self.rule.guess(self.problem, (), self.ledger, 0, draw)
+        return self.rule.guess(self.problem, self.state, self.ledger, 0, draw)
 
 
 def first_stop(

@@ -20,6 +20,10 @@ HORIZON = 1000
 TRY_AFTER = 4.0
 """How late ``virt-ucb`` tries an expensive crowd: as in the study ``survey-prices``."""
 
+RECORD = 100
+"""Answers that a crowd's record on other questions counts for: with it, a crowd that guesses for
+nothing no longer decides questions."""
+
 PartSpec = dict[str, Any]
 """A policy, rule or aggregator as the description of a campaign names it."""
 
@@ -90,6 +94,11 @@ def _target(situation: Situation) -> dict[str, Any]:
     return {} if target is None else {"target": target}
 
 
+def _by_record(situation: Situation) -> dict[str, Any]:
+    """Weigh crowds by what they have shown."""
+    return {"error": situation.error, "learn": RECORD}
+
+
 SURELY_QUICK = 20
 """This many workers have a million sets, among which the cheapest is found exactly at once."""
 
@@ -158,7 +167,7 @@ PREFERENCES = (
         "a question ends when posterior puts its error at {error} or less",
         _when_worth_it,
         rule="posterior",
-        dial=lambda s: {"error": s.error},
+        dial=_by_record,
         aggregation="majority",
     ),
     Preference(

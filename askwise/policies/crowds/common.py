@@ -381,9 +381,10 @@ class SurveyPolicy(KernelPolicy, Explains, AsksCrowds, Cautions):
             return []
         return [
             f"worker {free[0]!r} costs nothing and is asked as if they cost {self.free_price:g} of "
-            "the cheapest price (free_price): if their answers are guesses, rules that count all "
-            "answers alike, such as 'composite', err more; 'posterior' and 'e-process' weigh what "
-            "a crowd has shown"
+            "the cheapest price (free_price): if their answers are guesses, questions on which "
+            "these happen to agree end wrongly and 'confident', under 'composite' and 'posterior' "
+            "alike; 'posterior' with learn=100 weighs what a crowd has shown on other questions, "
+            "and 'e-process' keeps its error in any case"
         ]
 
     def terms(self) -> SurveyTerms:

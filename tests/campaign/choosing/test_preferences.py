@@ -101,22 +101,22 @@ CHOICES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None]]
     "two options and crowds": (
         labels(workers=CROWDS),
         {"name": "virt-ucb", "try_after": 4.0},
-        {"name": "posterior", "error": 0.05},
+        {"name": "posterior", "error": 0.05, "learn": 100},
     ),
     "two options and workers who may be asked again": (
         labels(repeat=True),
         {"name": "virt-ucb", "try_after": 4.0},
-        {"name": "posterior", "error": 0.05},
+        {"name": "posterior", "error": 0.05, "learn": 100},
     ),
     "nobody yet, but whoever joins may be asked again": (
         labels(workers=[], repeat=True),
         {"name": "virt-ucb", "try_after": 4.0},
-        {"name": "posterior", "error": 0.05},
+        {"name": "posterior", "error": 0.05, "learn": 100},
     ),
     "crowds without a budget": (
         labels(workers=CROWDS, budget=None, policy=auto(target=0.1)),
         {"name": "virt-ucb", "try_after": 4.0},
-        {"name": "posterior", "error": 0.1, "horizon": 1000},
+        {"name": "posterior", "error": 0.1, "learn": 100, "horizon": 1000},
     ),
     "crowds with a guarantee": (
         labels(workers=CROWDS, options=THREE, policy=auto(target=0.1, guarantee=True)),
