@@ -35,6 +35,8 @@ _canonical = json_encoder(separators=(", ", ": "), sort_keys=True, allow_nan=Tru
 _NAMES = {"task", "worker", "option"}
 """Arguments of verbs that are ids."""
 
+_NUMBERS = frozenset((int, float, bool, type(None)))
+
 _REFUSALS: dict[str, type[AskwiseError]] = dict.fromkeys(
     (
         *("tell", "revise", "withdraw", "fail", "truth", "truths", "set_label"),
@@ -106,6 +108,8 @@ class PreparingCampaign(ReadableCampaign):
         """An answer as a request has it: one number is one request, however it is typed."""
         if self._spec.problem.options:
             return as_name(value)
+        if type(value) is float:
+            return value
         return float(value) if isinstance(value, Real) and not isinstance(value, bool) else value
 
     def _beside(
@@ -181,6 +185,9 @@ def prepared(
         if not isinstance(key, str) or not 0 < len(key) <= 200:
             raise InvalidProblem(f"key is {key!r}: give 1 to 200 characters", field="key")
         check_key(key)
+    elif all(map(_is_plain, arguments.values())):
+        # Nobody looks for it, and there is nothing in it to refuse.
+        return PreparedWrite("", None, action)
     refusal = _REFUSALS.get(verb, InvalidProblem)
     try:
         request = _canonical([verb, arguments])
@@ -190,6 +197,12 @@ def prepared(
         ) from None
     check_text(request, arguments, refusal)
     return PreparedWrite(request, key, action)
+
+
+def _is_plain(value: object) -> bool:
+    """Whether it is plain to see that every store can keep a value: a number, or simple text."""
+    kind = type(value)
+    return kind in _NUMBERS or (kind is str and value.isascii() and value.isprintable())  # type: ignore[attr-defined]
 
 
 def _offered(workers: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import assignments as handed
 from askwise.core.choices import Assignment
-from askwise.core.events import Event, Kind
+from askwise.core.events import Event, Kind, new_event
 from askwise.core.labels import Label, as_label
 from askwise.ledger import Ledger
 from askwise.ledger import columns as c
@@ -61,7 +61,7 @@ class Write:
             raise conflict("campaign_archived", "name", message)
 
     def _next(self, kind: Kind, **fields: Any) -> Event:
-        return Event(kind, seq=self.state.seq + 1, time=self.now, key=self.key, **fields)
+        return new_event(kind, self.state.seq + 1, self.now, self.key, **fields)
 
     def hand_out(self, row: int, task: int) -> Assignment:
         """Hand out one unit of a row of the current decision."""

@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from askwise.core.events import MONEY, Event, Kind
+from askwise.core.events import MONEY, Event, Kind, new_event
 from askwise.core.money import to_micro
 
 _STRUCTURED = frozenset(("rows", "available", "tasks", "workers"))
@@ -135,7 +135,7 @@ def event_of(kind: Kind, seq: int, time: float, key: str | None, body: dict[str,
         for name in MONEY:
             if name in body:
                 body[name] = micro(body[name])
-        return Event(kind, seq, time, key, **body)
+        return new_event(kind, seq, time, key, **body)
     return Event.from_json({"kind": kind.name, "seq": seq, "time": time, "key": key, **body})
 
 

@@ -39,6 +39,9 @@ from askwise.ledger.given import GIVING, MoneyGiven
 from askwise.ledger.pilots import PilotRecord
 from askwise.ledger.standings import Standings
 
+_NO_ROWS = PlanRows()
+"""Of all events but a DECIDED."""
+
 _as_fact = in_plain_python(transitions.as_fact)
 """For one event: to hand the book to compiled code would take longer."""
 
@@ -186,7 +189,8 @@ class Ledger:
     def assignment_at(self, seq: int) -> int | None:
         """Index of the assignment whose ASKED has this sequence number."""
         assignments, count = self.book.assignments, self.total(c.ASSIGNMENTS)
-        at = self._found  # Who checks an answer has just looked for what is then answered.
+        # Who answers was asked last, as a rule, and who checks an answer has just looked for it.
+        at = self._found
         if at >= count or assignments[at, c.SEQ] != seq:
             at = int(self.calls.with_book(transitions.find_assignment, assignments, count, seq))
             self._found = max(at, 0)
@@ -200,9 +204,8 @@ class Ledger:
         if event.kind in BRINGS_NAMES:
             self._take_names(event)
             return Fact(int(event.kind), -1, -1, np.nan, 0, -1)
-        plan = PlanRows()
-        entry = self.read(event, plan)
-        kind, task, worker, number, note, value, cost = entry
+        plan = PlanRows() if event.kind == Kind.DECIDED else _NO_ROWS
+        kind, task, worker, number, note, value, cost = self.read(event, plan)
         if kind == k.DECIDED:
             self.room_for_plan(len(plan))
             rows = plan.arrays()
@@ -216,6 +219,8 @@ class Ledger:
         what = (kind, task, worker, number, cost, value, event.seq)
         at = int(self.calls.with_book(transitions.advance, self.book, *what))
         assert at != transitions.MISFIT, f"event {event.seq} does not follow from those before it"
+        if kind == k.ASKED:
+            self._found = at
         return _as_fact(self.book, kind, task, worker, value, note, at)
 
     def read(self, event: Event, plan: PlanRows) -> Entry:

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -177,6 +178,11 @@ class KernelPolicy(Policy):
         """Hyper-parameters as a NamedTuple of plain numbers, as the kernels take them."""
         return NoSettings()
 
+    @cached_property
+    def _params(self) -> Any:
+        """The same, worked out once: every event of a campaign takes them."""
+        return self.params()
+
     def start(self, problem: Problem, ledger: Ledger) -> State:
         """Nothing to believe, unless a policy says otherwise."""
         return Nothing(np.zeros(0))
@@ -186,7 +192,7 @@ class KernelPolicy(Policy):
     ) -> Proposal | Wait | Done:
         """Run the choosing kernel."""
         out = new_proposal(ledger.total(c.WORKERS))
-        given = (self.params(), draw, available, out)
+        given = (self._params, draw, available, out)
         code = ledger.calls.with_state(self.kernels.choose, ledger.book, state, *given)
         if code == c.TOO_LARGE:
             raise self.too_large()
@@ -206,7 +212,7 @@ class KernelPolicy(Policy):
         """Run the absorbing kernel."""
         absorb = self.kernels.absorb
         if absorb is not learn_nothing:
-            ledger.calls.with_state(absorb, ledger.book, state, self.params(), fact, draw)
+            ledger.calls.with_state(absorb, ledger.book, state, self._params, fact, draw)
 
 
 policies: Registry[Policy] = Registry("policy", "askwise.policies")

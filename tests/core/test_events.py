@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askwise.core.events import Event, Kind, PlanRow
+from askwise.core.events import Event, Kind, PlanRow, new_event
 from askwise.core.money import LARGEST
 from askwise.testing.stores import sample_events
 
@@ -65,6 +67,21 @@ events = st.builds(
 @given(events)
 def test_an_event_comes_back_from_its_json(event: Event) -> None:
     assert Event.from_json(json.loads(json.dumps(event.to_json(), allow_nan=False))) == event
+
+
+@given(events)
+def test_an_event_made_quickly_is_one_like_any_other(event: Event) -> None:
+    fields = {each.name: getattr(event, each.name) for each in dataclasses.fields(Event)}
+    made = new_event(**fields)
+    assert type(made) is Event
+    assert made == event
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.seq = 3  # type: ignore[misc]
+
+
+def test_an_event_made_quickly_has_no_other_fields() -> None:
+    with pytest.raises(TypeError, match="colour"):
+        new_event(Kind.PAUSED, 1, 0.0, None, colour="red")
 
 
 def test_one_event_of_every_kind_comes_back_from_its_json() -> None:
