@@ -22,7 +22,6 @@ from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.aggregation.parts import Split
-    from askwise.core.problem import Worker
     from askwise.core.scoring import Bin
     from askwise.data import LabelTable
     from askwise.lab.aggregating.labels import Aggregated, Truths
@@ -102,7 +101,7 @@ def aggregate(
     as_json: AsJson = False,
 ) -> None:
     """Label tasks from recorded answers, and tell how good the workers are."""
-    from askwise.data import read_labels
+    from askwise.data import read_contexts, read_features, read_kin, read_labels
 
     chosen = {key: _value(text.strip()) for key, text in settings_of(settings).items()}
     if method == ALL and (chosen or out or workers_out or page):
@@ -127,9 +126,9 @@ def aggregate(
     given: dict[str, Any] = {
         "gold": _truths(table, gold),
         "learned": _truths(table, learn_from),
-        "contexts": _contexts(contexts),
-        "workers": _workers_in(workers),
-        "features": _features(features),
+        "contexts": None if contexts is None else read_contexts(contexts),
+        "workers": None if workers is None else read_kin(workers),
+        "features": None if features is None else read_features(features),
     }
     if method == ALL:
         names = methods()
@@ -249,24 +248,6 @@ def _truths(table: LabelTable, path: Path | None) -> Truths | None:
     read = read_gold(path)
     here = truths_in(table, read, path)
     return Truths(here, len(read) - len(here), str(path))
-
-
-def _contexts(path: Path | None) -> dict[str, str] | None:
-    from askwise.data import read_contexts
-
-    return None if path is None else read_contexts(path)
-
-
-def _workers_in(path: Path | None) -> dict[str, Worker] | None:
-    from askwise.data import read_kin
-
-    return None if path is None else read_kin(path)
-
-
-def _features(path: Path | None) -> dict[str, tuple[float, ...]] | None:
-    from askwise.data import read_features
-
-    return None if path is None else read_features(path)
 
 
 def _write(

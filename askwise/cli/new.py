@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from askwise.cli import output
-from askwise.cli.completing import completes
+from askwise.cli import orders, output
 from askwise.cli.examples import examples
-from askwise.cli.extras import extra
+from askwise.cli.extras import need
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import DEFAULT_STORE, AsJson, StoreUrl, argument, option, switch
 from askwise.core.errors import InvalidParameter, InvalidProblem
@@ -36,7 +35,7 @@ def new(
     source: Path = argument(
         "FILE", "Items to label (CSV, TSV, JSON Lines or Parquet), or a campaign as TOML."
     ),
-    question: str | None = option(None, "TEXT", "What is asked about each item."),
+    question: str | None = orders.QUESTION,
     options: str | None = option(None, "A,B[,C]", "The possible answers."),
     option_: Annotated[
         list[str] | None,
@@ -45,7 +44,7 @@ def new(
         ),
     ] = None,
     title: str = option("", "TEXT", "What the campaign is about, in a few words."),
-    instructions: Path | None = option(None, "FILE.md", "How to judge, in Markdown."),
+    instructions: Path | None = orders.INSTRUCTIONS,
     people: str | None = option(
         None, "ANN,BEN", "People who answer: names, or a table id,price and optionally limit."
     ),
@@ -54,22 +53,16 @@ def new(
         "", "N", "Maximum number of answers per person, for people without a limit."
     ),
     judges: Path | None = option(None, "judges.toml", "Models and programs that answer."),
-    budget: str | None = option(None, "MONEY", "Maximum to spend."),
+    budget: str | None = orders.BUDGET,
     currency: str = option("", "CODE", "Currency of the prices, such as EUR."),
-    target_error: float | None = option(
-        None, "SHARE", "Share of labels that may be wrong; stops when it is reached."
-    ),
-    certify: float | None = option(
-        None, "CONFIDENCE", "Certify the target by random audits with this confidence, such as 0.9."
-    ),
-    by: list[str] | None = option(None, "WHO", "Person who audits (repeatable)."),
+    target_error: float | None = orders.TARGET_ERROR,
+    certify: float | None = orders.CERTIFY,
+    by: list[str] | None = orders.BY,
     escalate: bool = switch("--escalate", "Let auditors replace labels that can't be certified."),
-    text: list[str] | None = option(
-        None, "COLUMN", "Column to show (repeatable); guessed by default."
-    ),
-    id: str | None = option(None, "COLUMN", "The column of ids."),
+    text: list[str] | None = orders.TEXT,
+    id: str | None = orders.ID,
     kind: str | None = option(None, "COLUMN", "Column with the kind of each item."),
-    truth: str | None = option(None, "COLUMN", "The column that holds the truth of some items."),
+    truth: str | None = orders.TRUTH,
     gold: Path | None = option(
         None, "FILE", "Gold questions: a table like FILE with a truth for each item."
     ),
@@ -85,13 +78,8 @@ def new(
     pause_below: float | None = option(
         None, "SHARE", "Pause people whose accuracy on gold questions is clearly below this."
     ),
-    policy: str = option(
-        "auto",
-        "POLICY",
-        "Policy that decides whom to ask next.",
-        completion=completes("policies"),
-    ),
-    seed: int | None = option(None, "S", "Random seed."),
+    policy: str = orders.POLICY,
+    seed: int | None = orders.SEED,
     name: str | None = option(
         None,
         "NAME",
@@ -162,33 +150,24 @@ def _of_table(
 
 
 def _ordered(source: Path, store: Store, said: dict[str, Any]) -> LabelOrder:
-    from askwise.data.orders import options_of_text, read_order
-    from askwise.data.tables import read_text
+    from askwise.data.orders import options_of_text
     from askwise.labelling import with_judges
 
     cache = None
     if said["judges"] is not None:
-        with extra("judges"):
-            import httpx  # noqa: F401
-            import jinja2  # noqa: F401
+        need("judges")
         from askwise.sources.cache import StoreCache
 
         cache = StoreCache(store)
     if said["option_"] and said["options"]:
         raise InvalidParameter("give options or option, not both", field="options")
-    guide = said["instructions"]
-    same = ("question", "title", "currency", "budget", "target_error", "certify")
-    more = ("escalate", "id", "kind", "truth", "policy", "seed")
-    order = read_order(
+    order = orders.ordered(
         source,
+        said,
         options=options_of_text("\n".join(said["option_"])) if said["option_"] else said["options"],
-        instructions="" if guide is None else read_text(guide),
         people=_people(said["people"], said["price"], said["limit"]),
-        by=said["by"] or None,
-        text=said["text"] or None,
-        gold=said["gold"],
         screening=_screening(said),
-        **{key: said[key] for key in (*same, *more)},
+        **{key: said[key] for key in ("title", "currency", "kind", "gold")},
     )
     return with_judges(order, said["judges"], cache=cache)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
 from askwise.cli.examples import examples
-from askwise.cli.opening import change, open_campaign
+from askwise.cli.opening import change, open_campaign, signed
 from askwise.cli.options import DEFAULT_STORE, AsJson, Name, StoreUrl, argument, option
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def suspend(
     why: str | None = WHY,
 ) -> str:
     """Give a worker no work until they are reinstated; they keep their open assignments."""
-    campaign.suspend(worker, by=getpass.getuser() if by is None else by, why=why, key=key)
+    campaign.suspend(worker, by=signed(by), why=why, key=key)
     return f"{worker} is suspended"
 
 
@@ -81,5 +80,5 @@ def reinstate(
     why: str | None = WHY,
 ) -> str:
     """Ask a suspended worker again."""
-    campaign.reinstate(worker, by=getpass.getuser() if by is None else by, why=why, key=key)
+    campaign.reinstate(worker, by=signed(by), why=why, key=key)
     return f"{worker} is asked again"

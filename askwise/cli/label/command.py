@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from askwise.cli import output
-from askwise.cli.completing import completes
+from askwise.cli import orders, output
 from askwise.cli.examples import examples
 from askwise.cli.exit_codes import ExitCode
-from askwise.cli.extras import extra
+from askwise.cli.extras import extra, need
 from askwise.cli.opening import leave_compiler_out, open_store
 from askwise.cli.options import AsJson, option, switch
 from askwise.core.choices import Wait
@@ -51,43 +50,32 @@ def label(
             show_default=False,
         ),
     ] = None,
-    question: str | None = option(None, "TEXT", "What is asked about each item."),
+    question: str | None = orders.QUESTION,
     options: str | None = option(None, "A,B[,C]", "The possible labels."),
     content: Path | None = option(
         None, "FILE.toml", "Question, options with meanings, instructions, examples, in one file."
     ),
-    instructions: Path | None = option(None, "FILE.md", "How to judge, in Markdown."),
+    instructions: Path | None = orders.INSTRUCTIONS,
     judges: Path | None = option(None, "judges.toml", "Models and programs that answer."),
     people: Path | None = option(
         None, "people.csv", "People who answer on a page: a table id,price and optionally limit."
     ),
-    budget: str | None = option(None, "MONEY", "Maximum to spend."),
-    target_error: float | None = option(
-        None, "SHARE", "Share of labels that may be wrong; stops when it is reached."
-    ),
-    certify: float | None = option(
-        None, "CONFIDENCE", "Certify the target by random audits with this confidence, such as 0.9."
-    ),
-    by: list[str] | None = option(None, "WHO", "Person who audits (repeatable)."),
+    budget: str | None = orders.BUDGET,
+    target_error: float | None = orders.TARGET_ERROR,
+    certify: float | None = orders.CERTIFY,
+    by: list[str] | None = orders.BY,
     escalate: bool = switch("--escalate", "Let auditors replace labels that can't be certified."),
-    policy: str = option(
-        "auto",
-        "POLICY",
-        "Policy that decides whom to ask next.",
-        completion=completes("policies"),
-    ),
+    policy: str = orders.POLICY,
     pilot: int | None = option(
         None, "N", "Items that every judge labels first; 30 by default, 0 for none."
     ),
     pilot_only: bool = switch("--pilot-only", "Stop after the pilot."),
-    text: list[str] | None = option(
-        None, "COLUMN", "Column to show (repeatable); guessed by default."
-    ),
+    text: list[str] | None = orders.TEXT,
     pair: str | None = option(
         None, "A,B", "Two columns to compare; the first two options name them."
     ),
-    id: str | None = option(None, "COLUMN", "The column of ids."),
-    truth: str | None = option(None, "COLUMN", "The column that holds the truth of some items."),
+    id: str | None = orders.ID,
+    truth: str | None = orders.TRUTH,
     out: Path = option(
         Path("labels.csv"), "FILE", "Write the labels here: .csv, .jsonl or .parquet."
     ),
@@ -106,7 +94,7 @@ def label(
         "Address for people's pages; this computer's address in a network lets others open them.",
     ),
     port: int = option(8000, "PORT", "Port for people's pages; 0 takes a free one."),
-    seed: int | None = option(None, "S", "Random seed."),
+    seed: int | None = orders.SEED,
     yes: bool = switch("--yes", "Spend without asking first."),
     resume: bool = switch("--resume", "Continue the interrupted job with the same options."),
     as_json: AsJson = False,
@@ -114,9 +102,7 @@ def label(
     """Label a file of items with models and people, within a budget."""
     said = {key: value for key, value in locals().items() if key not in FORGOTTEN}
     leave_compiler_out()
-    with extra("judges"):
-        import httpx  # noqa: F401
-        import jinja2  # noqa: F401
+    need("judges")
     with extra("lab"):
         import matplotlib  # noqa: F401
     from askwise.cli.label import output as shown
@@ -264,8 +250,6 @@ def _kept(said: dict[str, Any]) -> dict[str, Any]:
 
 def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
     from askwise.data import read_content
-    from askwise.data.orders import read_order
-    from askwise.data.tables import read_text
     from askwise.labelling import with_judges
     from askwise.sources.cache import StoreCache
 
@@ -273,26 +257,14 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
         raise InvalidParameter(
             "ITEMS is missing: name the file to label, or give --resume", field="items"
         )
-    content, guide = said["content"], said["instructions"]
-    pair = said["pair"]
-    order = read_order(
-        Path(said["items"]),
-        question=said["question"],
+    content, pair = said["content"], said["pair"]
+    order = orders.ordered(
+        said["items"],
+        said,
         options=said["options"],
         content=None if content is None else read_content(content),
-        instructions="" if guide is None else read_text(Path(guide)),
-        text=said["text"] or None,
         pair=None if pair is None else [each.strip() for each in pair.split(",")],
-        id=said["id"],
-        truth=said["truth"],
         people=said["people"],
-        budget=said["budget"],
-        target_error=said["target_error"],
-        certify=said["certify"],
-        by=said["by"] or None,
-        escalate=said["escalate"],
-        policy=said["policy"],
-        seed=said["seed"],
     )
     return with_judges(order, said["judges"], pilot=said["pilot"], cache=StoreCache(store))
 
