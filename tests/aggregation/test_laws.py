@@ -143,7 +143,7 @@ def test_a_truth_that_nobody_gave_is_a_class(method: str) -> None:
         [("s", "w", "a"), ("t", "w", "a")],
         [("t", "w", "a")] * 5,
     ],
-    ids=["one answer", "at odds with himself", "one task", "one class", "five times"],
+    ids=["one answer", "at odds with themselves", "one task", "one class", "five times"],
 )
 def test_the_smallest_tables_work(method: str, rows: list[tuple[str, str, str]]) -> None:
     found = aggregation.make(method).fit(pd.DataFrame(rows, columns=["task", "worker", "label"]))

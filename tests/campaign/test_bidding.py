@@ -329,7 +329,7 @@ def test_every_decision_can_be_reproduced(name: str) -> None:
     st.one_of(st.none(), st.integers(20_000_000, 400_000_000)),
     st.integers(0, 2**32),
 )
-def test_nobody_is_paid_below_his_bid_and_nothing_is_overspent(
+def test_nobody_is_paid_below_their_bid_and_nothing_is_overspent(
     name: str, bids: list[int], budget: int | None, seed: int
 ) -> None:
     mechanism, policy = BIDDERS[name]

@@ -205,7 +205,7 @@ def test_an_interrupt_in_a_group_is_an_error_to_all_of_it() -> None:
     assert Campaign.open(store, "shop").status() == campaign.status()
 
 
-def test_a_waiter_who_is_interrupted_withdraws_his_write() -> None:
+def test_a_waiter_who_is_interrupted_withdraws_their_write() -> None:
     store = GatedStore()
     campaign = shop(store)
     store.gate.clear()

@@ -246,7 +246,7 @@ def test_the_budget_goes_to_the_others_where_somebody_always_declines(
     assert campaign.payments()[0].answers == 0
 
 
-def test_whoever_has_declined_is_asked_when_he_is_named() -> None:
+def test_whoever_has_declined_is_asked_when_they_are_named() -> None:
     for policy in ("uniform", "random", "thompson-knapsack", "bounded-kube"):
         campaign = make(policy=policy, workers=[Worker("a", 2, limit=1)])
         campaign.decline(one(campaign).id)

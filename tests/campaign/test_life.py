@@ -278,7 +278,7 @@ def test_a_campaign_is_not_iterable() -> None:
         list(make())
 
 
-def test_whoever_arrives_by_himself_is_asked() -> None:
+def test_whoever_arrives_unasked_is_asked() -> None:
     campaign = make(policy="thompson-knapsack")
     for worker in ("b", "a", "b"):
         assert [each.worker for each in hand_out(campaign, 1, [worker])] == [worker]

@@ -173,7 +173,7 @@ def test_somebody_can_be_suspended_and_reinstated_in_any_campaign() -> None:
     with pytest.raises(Conflict) as refused:
         campaign.suspend("ann", by="eve")
     assert refused.value.reason == "worker_suspended"
-    campaign.reinstate("ann", by="eve", why="She explained it.")
+    campaign.reinstate("ann", by="eve", why="It was explained.")
     with pytest.raises(Conflict) as refused:
         campaign.reinstate("ann", by="eve")
     assert refused.value.reason == "worker_not_suspended"

@@ -181,7 +181,7 @@ def test_every_kind_of_event_that_there_is(
     while batch := screened.ask():
         screened.tell(batch[0].id, "cat" if screened.status().answers < 5 else "dog")
     assert faults("workers", call_json("workers", "screened")) == []
-    call("reinstate", "screened", "ann", "--by", "eve", "--why", "She was ill.")
+    call("reinstate", "screened", "ann", "--by", "eve", "--why", "An illness.")
     call("suspend", "screened", "ann", "--by", "eve")
     look("screened")
     call("retitle", "certified", "Certified cats")

@@ -70,7 +70,7 @@ def test_a_campaign_without_a_policy_gets_the_same_one_here_and_there(service: S
         service.create(**{**target, "policy": {"name": "auto", "target": 2}})
 
 
-def test_a_workers_token_asks_and_answers_for_himself(service: Service, local: Local) -> None:
+def test_a_workers_token_asks_and_answers_for_that_worker(service: Service, local: Local) -> None:
     campaign = service.create(**CATS)
     invited = campaign.invite("eve", price="0.2", limit=4)
     assert invited.secret not in repr(invited)

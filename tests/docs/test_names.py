@@ -37,7 +37,7 @@ MADE_UP = {
     "fair-pay", "optimist", "few-workers", "clear-majority", "second-opinion", "worst-pair",
     "second-vote", "tip",
 }  # fmt: skip
-"""Examples of what a reader writes himself."""
+"""Examples of what readers write themselves."""
 
 
 def text_of(page: Path) -> str:
@@ -211,7 +211,7 @@ def eventful_log() -> list[dict[str, Any]]:
         screened.truth(f"t{at}", "yes")
     while batch := screened.ask():
         screened.tell(batch[0].id, "yes" if screened.status().answers < 5 else "no")
-    screened.reinstate("ann", by="bob", why="She was ill.")
+    screened.reinstate("ann", by="bob", why="An illness.")
     logs = (campaign.log(), thompson.log(), auction.log(), certified.log(), calls.log())
     logs += (screened.log(),)
     return [event.to_json() for log in logs for event in log]

@@ -141,7 +141,7 @@ def test_whoever_leaves_loses_what_is_planned_and_keeps_what_is_out() -> None:
     assert queries.room(log.ledger.book, 0, 50_000_000) == 0
 
 
-def test_whoever_comes_back_keeps_his_count_and_brings_a_new_price() -> None:
+def test_whoever_comes_back_keeps_their_count_and_brings_a_new_price() -> None:
     log = units()
     seq = log.ask("a")
     log.add(Kind.LEFT, worker="a")

@@ -307,7 +307,7 @@ def test_names_in_a_task_are_held_against_who_has_ever_joined() -> None:
     with pytest.raises(InvalidProblem, match="names worker 'c', who is not in the campaign"):
         campaign.add(tasks=[Task("t1", workers=("c",))])
     assert campaign.status().tasks == 1
-    # Who comes with it may be named, and so may one who left: he may come back.
+    # Who comes with it may be named, and so may one who left: they may come back.
     campaign.leave("b")
     campaign.add(tasks=[Task("t1", workers=("c", "b"))], workers=[Worker("c", 1)])
     seen = set()

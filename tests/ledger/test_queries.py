@@ -287,11 +287,11 @@ def test_a_proposal_is_checked_whatever_the_policy(rows: list[Any], due: int) ->
 @pytest.mark.parametrize(
     ("row", "due"),
     [
-        ((0, 0, 1, 1.0), c.BAD_TASK),  # he was asked about it
+        ((0, 0, 1, 1.0), c.BAD_TASK),  # they were asked about it
         ((1, 0, 1, 1.0), c.FINE),
         ((1, 0, 2, 1.0), c.BAD_TASK),  # twice at once
         ((-1, 0, 1, 1.0), c.FINE),
-        ((-1, 0, 2, 1.0), c.BAD_TASK),  # one task is left for him
+        ((-1, 0, 2, 1.0), c.BAD_TASK),  # one task is left for them
         ((-1, 1, 2, 1.0), c.FINE),
     ],
 )

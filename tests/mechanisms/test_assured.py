@@ -236,7 +236,7 @@ LIVE = {
     st.one_of(st.none(), st.integers(12 * MICRO, 900 * MICRO)),
     st.integers(0, 99),
 )
-def test_nobody_is_paid_below_his_bid_and_every_decision_can_be_reproduced(
+def test_nobody_is_paid_below_their_bid_and_every_decision_can_be_reproduced(
     name: str, bids: list[int], budget: int | None, seed: int
 ) -> None:
     policy, mechanism = LIVE[name]

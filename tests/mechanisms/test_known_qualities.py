@@ -82,7 +82,7 @@ def ranks(ledger: Ledger) -> list[int]:
 
 
 def outcome(made: CriticalBids, solver: Solver, bids: list[int], worker: int) -> tuple[bool, int]:
-    """Whether a worker is chosen, and what he is paid."""
+    """Whether a worker is chosen, and what they are paid."""
     workers = tuple(Worker(f"w{at}", from_micro(bid)) for at, bid in enumerate(bids))
     ledger = Ledger(Problem(workers=workers, tasks=(Task("t"),), options=("no", "yes")))
 

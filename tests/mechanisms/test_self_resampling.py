@@ -42,7 +42,7 @@ def quotes(mechanism: SelfResampling, bids: list[int], seed: int = 1) -> list[Qu
 
 
 def quoted_at(mechanism: SelfResampling, bid: int, chance: float, share: float) -> Quote:
-    """The quote of the only worker, his two draws given."""
+    """The quote of the only worker, their two draws given."""
     with mock.patch(
         "askwise.mechanisms.self_resampling.uniform", lambda _, index: (chance, share)[index]
     ):
@@ -51,7 +51,7 @@ def quoted_at(mechanism: SelfResampling, bid: int, chance: float, share: float) 
 
 
 @given(bids_of_many, gammas, seeds)
-def test_nobody_is_ever_paid_below_his_bid(bids: list[int], gamma: float, seed: int) -> None:
+def test_nobody_is_ever_paid_below_their_bid(bids: list[int], gamma: float, seed: int) -> None:
     mechanism = SelfResampling("20", gamma)
     for bid, quote in zip(bids, quotes(mechanism, bids, seed), strict=True):
         assert quote.bid == bid <= quote.ranked_at <= HIGHEST
@@ -63,7 +63,7 @@ def test_nobody_is_ever_paid_below_his_bid(bids: list[int], gamma: float, seed: 
 
 
 @given(bids_of_many, gammas, seeds, st.data())
-def test_a_workers_draws_are_his_own(
+def test_a_workers_draws_are_their_own(
     bids: list[int], gamma: float, seed: int, data: st.DataObject
 ) -> None:
     mechanism = SelfResampling("20", gamma)

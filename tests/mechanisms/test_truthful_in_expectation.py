@@ -1,8 +1,8 @@
 """Self-resampling with CCB-S: no bid is better than the cost, integrated over the own draw.
 
 For a fixed success realisation and fixed draws of the others, a worker's tasks are a step
-function of what he is counted at. Its steps are found to the micro-unit, and the expectation over
-his own draw is taken in closed form: nothing here is sampled.
+function of what they are counted at. Its steps are found to the micro-unit, and the expectation
+over their own draw is taken in closed form: nothing here is sampled.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def test_the_settings_are_worth_testing() -> None:
 
 
 def situations(case: tuple[str, int], gamma: float) -> Iterator[tuple[Steps, int]]:
-    """The work of a worker as a function of what he is counted at, and his cost; each of the
+    """The work of a worker as a function of what they are counted at, and their cost; each of the
     others kept or resampled.
     """
     reading, costs = setting(*case)

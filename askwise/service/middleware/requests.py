@@ -173,15 +173,17 @@ class RequestMiddleware:
 class _Exchange:
     """One request on its way: what its reply carries and what is noted of it."""
 
-    def __init__(self, gate: RequestMiddleware, scope: Scope, receive: Receive, send: Send) -> None:
-        self.gate = gate
+    def __init__(
+        self, middleware: RequestMiddleware, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        self.middleware = middleware
         self.scope = scope
         self.identity: Identity | None = None
         self.bare = scope["method"] == "HEAD"
-        self.number = f"{gate.prefix}{next(gate.numbers) & 0xFFFFFFFF:08x}"
+        self.number = f"{middleware.prefix}{next(middleware.numbers) & 0xFFFFFFFF:08x}"
         self.status = 0
         self.begun = time.perf_counter()
-        self.place = Place(gate.shares, campaign_in(scope["path"]))
+        self.place = Place(middleware.shares, campaign_in(scope["path"]))
         self.needs_place = True
         self.largest = 0
         self._seen = 0
@@ -220,7 +222,7 @@ class _Exchange:
         self.status = reply.status_code
         self.place.give_back()
         if isinstance(reply, JsonReply) and reply.is_plain and not self.bare:
-            headers = b"%bx-request-id: %b\r\n" % (self.gate.lines, self.number.encode())
+            headers = b"%bx-request-id: %b\r\n" % (self.middleware.lines, self.number.encode())
             if write_whole(self._send, reply, headers):
                 return
         await self._send(
@@ -248,7 +250,7 @@ class _Exchange:
 
         What is wrong is known only now: a good key is let through, whatever others have tried.
         """
-        seconds = self.gate.guesses.take(self.bucket, 1.0 + WRONG_KEY)
+        seconds = self.middleware.guesses.take(self.bucket, 1.0 + WRONG_KEY)
         if seconds <= 0:
             return None
         error = _too_many("wrong keys from this address", seconds)
@@ -258,7 +260,7 @@ class _Exchange:
     def _with_ours(self, said: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         headers = list(said)
         names = {name for name, _ in headers}
-        headers += [pair for pair in self.gate.headers if pair[0] not in names]
+        headers += [pair for pair in self.middleware.headers if pair[0] not in names]
         headers.append((b"x-request-id", self.number.encode()))
         return headers
 
@@ -268,18 +270,18 @@ class _Exchange:
         route = getattr(self.scope.get("route"), "path", "none")
         method = "HEAD" if self.bare else self.scope["method"]
         known = method if method in METHODS and route != "none" else "ANY"
-        counted = self.gate.counts.get((known, route, self.status))
+        counted = self.middleware.counts.get((known, route, self.status))
         if counted is None:
             count = metrics.REQUESTS.labels(known, route, str(self.status)).inc
             counted = count, metrics.SECONDS.labels(known, route).observe
-            self.gate.counts[known, route, self.status] = counted
+            self.middleware.counts[known, route, self.status] = counted
         counted[0]()
         counted[1](seconds)
         if log.isEnabledFor(logging.INFO):
             client, identity = self.scope.get("client"), self.identity
             address = client[0] if client else None
             key = None if identity is None else identity.id
-            self.gate.log.note(
+            self.middleware.log.note(
                 NotedRequest(
                     time.time(), self.number, method, route, self.status, seconds, address, key
                 )

@@ -23,7 +23,7 @@ def workers(campaign: Campaign) -> dict[str, views.WorkerSummary]:
     return {each.id: each for each in views.workers(state_of(campaign))}
 
 
-def test_a_worker_is_counted_by_what_became_of_his_work() -> None:
+def test_a_worker_is_counted_by_what_became_of_their_work() -> None:
     now = [0.0]
     campaign = Campaign.create(
         workers=[Worker("ann", "0.50", limit=5), Worker("bob", 2)],

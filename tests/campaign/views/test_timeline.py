@@ -99,8 +99,8 @@ def test_what_is_planned_beyond_the_tasks_that_are_left_is_given_up() -> None:
         Event(Kind.CLOSED, task="t", outcome="closed"),
     ]
     timeline = follow(problem, [replace(event, seq=at) for at, event in enumerate(log, 1)])
-    # 2 x 5 and 3 x 3; one of a's is asked, declined, and then u is left for him; then nothing:
-    # t he has declined. Of b's go those for u, v and t.
+    # 2 x 5 and 3 x 3; one of a's is asked, declined, and then u is left for them; then nothing:
+    # t they have declined. Of b's go those for u, v and t.
     assert timeline.series().reserved.tolist() == [
         each * 1_000_000 for each in (0, 19, 19, 14, 6, 3, 0)
     ]

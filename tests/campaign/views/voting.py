@@ -13,7 +13,7 @@ OPTIONS = ("no", "yes", "maybe")
 def votes(
     table: dict[str, dict[str, str]], options: tuple[str, ...] = OPTIONS, **more: Any
 ) -> Campaign:
-    """A campaign in which each worker gives the answers named for him: task, then option."""
+    """A campaign in which each worker gives the answers named for them: task, then option."""
     tasks = list(dict.fromkeys(task for said in table.values() for task in said))
     campaign = Campaign.create(
         workers=[Worker(name, "0.10") for name in table],

@@ -42,7 +42,7 @@ def margin(chance: float, count: int) -> float:
 
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [2, 4])
-def test_each_worker_is_as_right_as_his_model_says_in_each_context(options: int) -> None:
+def test_each_worker_is_as_right_as_their_model_says_in_each_context(options: int) -> None:
     truth, contexts = tasks(options)
     allowed = {
         "spammer-hammer": (1.0, 1.0 / options),

@@ -173,7 +173,7 @@ def test_where_room_is_left_larger_sets_are_assured_again() -> None:
 
 
 def test_what_the_bounds_alone_would_assure_is_said_to_have_failed() -> None:
-    """All are wrong about every twelfth task: each for himself is good, and a vote no better."""
+    """All are wrong about every twelfth task: each alone is good, and a vote no better."""
     policy = {**AUDITED_POLICY, "alpha": 0.05, "audits": 1.0, "mu": 0.5}
     campaign = run(policy, 240, lambda task: task % 12 == 11)
     last = campaign.answers()[-1]

@@ -58,7 +58,7 @@ def test_a_bound_that_does_not_hold_for_such_qualities_assures_nothing() -> None
 
 
 def test_what_is_complete_and_not_assured_is_not_open() -> None:
-    # One worker may be enough at his upper bound; at his lower he is not.
+    # One worker may be enough at their upper bound; at their lower they are not.
     campaign = run({"a": 0.7, "b": 0.7, "c": 0.7}, 3, 1, policy="cucb")
     assert {(answer.outcome, answer.count) for answer in campaign.answers()} == {("not_assured", 1)}
 

@@ -157,5 +157,5 @@ def test_with_a_price_for_misses_exploration_ends_when_the_error_is_known_well_e
         # Of k answers that are all right the mixture is 1 / (k + 1), the likelihood q**k.
         return 1.0 - (0.9 / 4 / (k + 1)) ** (1 / k)
 
-    # Always right, he errs at .3 + .1 at most by his lower bound, and not a task earlier.
+    # Always right, they err at .3 + .1 at most by their lower bound, and not a task earlier.
     assert radius(task) <= 0.4 < radius(task - 1)

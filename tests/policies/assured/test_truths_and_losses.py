@@ -101,7 +101,7 @@ def test_a_declining_member_is_replaced_by_whom_the_set_needs():
     assert who(campaign.ask(1)) == [("t1", "w0")]
 
 
-def test_whoever_let_his_lease_expire_may_be_asked_again():
+def test_whoever_let_their_lease_expire_may_be_asked_again():
     campaign = campaign_of({"name": "ccb-fixed", "alpha": 0.15, **SURE}, prices=[1, 9, 9, 9])
     (first,) = campaign.ask(1)
     campaign.expire(first.id)
@@ -130,7 +130,7 @@ def test_a_task_for_everybody_goes_on_without_the_one_who_declined():
     assert campaign.ask() == Wait("truth")
 
 
-def test_a_member_who_leaves_before_he_was_asked_is_replaced():
+def test_a_member_who_leaves_before_being_asked_is_replaced():
     policy = {"name": "ccb-fixed", "alpha": 0.15, "rounds": 0, "qualities": (0.8, 0.8, 0.8, 0.9)}
     campaign = campaign_of(policy, prices=[1, 1, 1, 9])
     (first,) = campaign.ask(1)
@@ -150,7 +150,7 @@ def test_when_a_member_has_left_another_set_is_found():
     assert decisions(campaign)[-1][0] == "exploit"
 
 
-def test_when_a_member_of_the_set_is_at_his_limit_exploration_is_taken_up_again():
+def test_when_a_member_of_the_set_is_at_their_limit_exploration_is_taken_up_again():
     campaign = Campaign.create(
         workers=[Worker("w0", 1, limit=2), Worker("w1", 2), Worker("w2", 3)],
         tasks=[f"t{at}" for at in range(5)],

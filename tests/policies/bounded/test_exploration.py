@@ -65,8 +65,8 @@ def test_whole_rounds_then_passes_from_the_cheapest_up() -> None:
 
 def test_what_is_left_is_planned_by_density_within_the_limits() -> None:
     # Exploration as above spends 31 and leaves 69. Densities: a .5/2 = .25, b .875/3 = .2917,
-    # c 1/4 = .25. b first, to his limit: 12 - 3 = 9 units, 27, leaves 42. a and c tie: a, the
-    # first by index, to his limit: 10 - 5 = 5 units, 10, leaves 32. c: 32/4 = 8 of his 17.
+    # c 1/4 = .25. b first, to the limit: 12 - 3 = 9 units, 27, leaves 42. a and c tie: a, the
+    # first by index, to the limit: 10 - 5 = 5 units, 10, leaves 32. c: 32/4 = 8 of their 17.
     campaign = run(ABC, 100, first(0.31), ABC_ANSWERS)
     assert plan(campaign) == [("b", 9), ("a", 5), ("c", 8)]
     assert campaign.status().spent == 100
@@ -112,13 +112,13 @@ def test_one_micro_unit_short_of_a_round_is_no_round() -> None:
 
 
 def test_equal_prices_are_passed_in_the_order_of_the_workers() -> None:
-    # One round (6) of 8, then one more unit: to the first, whatever his name.
+    # One round (6) of 8, then one more unit: to the first, whatever their name.
     workers = [Worker("z", 2), Worker("y", 2), Worker("x", 2)]
     campaign = run(workers, 80, first(0.1), {})
     assert asked(campaign, "explore") == ["z", "y", "x", "z"]
 
 
-def test_a_worker_at_his_limit_is_skipped_and_rounds_go_on() -> None:
+def test_a_worker_at_their_limit_is_skipped_and_rounds_go_on() -> None:
     # 20 for exploration: two rounds of both (4 each) leave 12, then b alone four times.
     workers = [Worker("a", 1, limit=2), Worker("b", 3, limit=10)]
     campaign = run(workers, 200, first(0.1), {})
@@ -178,9 +178,9 @@ def test_trialsourcing_tries_the_cheapest_first_while_there_is_money() -> None:
     assert asked(campaign, "trial") == ["b", "a"]
 
 
-def test_trialsourcing_gives_the_rest_to_the_best_density_up_to_his_limit() -> None:
+def test_trialsourcing_gives_the_rest_to_the_best_density_up_to_their_limit() -> None:
     # Trials cost 16 of 40. Densities: a .5/5 = .1, b .125/2 = .0625, c 1/9 = .111. c has two
-    # units left under his limit; 6 remain, and they stay.
+    # units left under their limit; 6 remain, and they stay.
     workers = [Worker("a", 5), Worker("b", 2), Worker("c", 9, limit=3)]
     campaign = run(workers, 40, "trialsourcing", {"a": 0.5, "b": 0.125, "c": 1.0})
     assert asked(campaign, "trial") == ["b", "a", "c"]

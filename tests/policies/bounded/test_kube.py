@@ -49,7 +49,7 @@ THREE = [Worker("a", 1, limit=3), Worker("b", 2, limit=10), Worker("c", 4, limit
 
 
 @pytest.mark.parametrize("policy", BOTH)
-def test_the_next_worker_is_drawn_in_proportion_to_his_count_in_the_plan(policy: str) -> None:
+def test_the_next_worker_is_drawn_in_proportion_to_their_count_in_the_plan(policy: str) -> None:
     # First tries cost 7 of 20. The fourth pull: sqrt(2 ln 4 / 1) = 1.665 on top of each mean.
     # Bounds: a 2.415 (density 2.415), b 2.165 (1.083), c 2.665 (.666). Two more of a (2), then
     # 11 / 2 = 5 of b: a with 2/7, b with 5/7. No other plan is worth as much: seven units are

@@ -185,7 +185,7 @@ def test_whoever_is_beaten_leaves_the_race_in_the_round_worked_out() -> None:
     everyone = [("a", 1), ("b", 1), ("c", 1)]
     assert rows[:8] == [("explore: round", everyone)] * 8
     assert rows[8:30] == [("explore: round", [("a", 1), ("b", 1)])] * 22
-    # 68 spent, 132 left: a 50 more to his limit, b 50 more, then c 32 of his 72.
+    # 68 spent, 132 left: a 50 more to the limit, b 50 more, then c 32 of their 72.
     assert rows[30:] == [("exploit: plan", [("a", 50), ("b", 50), ("c", 32)])]
 
 

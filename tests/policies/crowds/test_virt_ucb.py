@@ -315,7 +315,7 @@ def test_who_can_not_be_paid_is_left_out():
     assert hear(campaign, "xxyy") == "abbb"
 
 
-def test_who_is_at_his_limit_is_left_out():
+def test_who_is_at_their_limit_is_left_out():
     campaign = poll("virt-ucb", limits={"a": 1})
     assert hear(campaign, "xxyyyy") == "abbbbb"
 

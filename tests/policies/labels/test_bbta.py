@@ -53,7 +53,7 @@ def test_weights_votes_and_losses_by_hand():
     (first,) = campaign.ask()
     assert first.task == "t1"
     assert first.propensity == pytest.approx(weights[first.worker] / sum(weights.values()))
-    # The only vote is his own: no loss. Step 2 has another learning rate.
+    # The only vote is their own: no loss. Step 2 has another learning rate.
     campaign.tell(first.id, "+")
     eta = math.sqrt(math.log(3) / (2 * 3))
     weights = {"w0": 1.0, "w1": 1.0, "w2": math.exp(-eta)}

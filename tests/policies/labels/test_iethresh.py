@@ -100,7 +100,7 @@ def test_handed_out_one_by_one_the_batch_is_the_same():
     assert asked == [*rounds, ("t2", "a"), ("t2", "b")]
 
 
-def test_who_joins_later_is_asked_until_he_has_two_rewards():
+def test_who_joins_later_is_asked_until_they_have_two_rewards():
     campaign = campaign_by_letters("iethresh", "abc", 6)
     said = {"a": "+", "b": "+", "c": "-", "d": "-"}
     for _ in range(2):

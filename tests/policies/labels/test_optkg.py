@@ -306,7 +306,7 @@ def test_answers_that_are_out_send_others_to_other_tasks():
 
 
 def test_a_worker_who_is_known_to_err_is_as_good_as_one_known_to_be_right():
-    # Told by his record that he says the opposite, his answers are turned round.
+    # Told by their record that they say the opposite, their answers are turned round.
     policy = {"name": "optkg", "right": 1.0, "wrong": 9.0}
     campaign = campaign_of(policy, 1, 1)
     campaign.tell(campaign.ask()[0].id, "yes")

@@ -54,7 +54,7 @@ def test_all_pairs_that_may_be_asked_are_equally_likely():
         campaign.tell(work.id, "yes")
     campaign.close("t4")
     asked = {(event.task, event.worker) for event in campaign.log() if event.task}
-    # c is too dear, d at his limit; t4 is closed, and t2 not for b.
+    # c is too expensive, d at the limit; t4 is closed, and t2 not for b.
     left = [("t1", "a"), ("t2", "a"), ("t3", "a"), ("t1", "b"), ("t3", "b")]
     pairs = [pair for pair in left if pair not in asked]
     assert len(pairs) < 5

@@ -78,7 +78,7 @@ def test_everyone_is_asked_once_in_order_on_the_task_in_hand() -> None:
     assert asked == [("t1", "a", 1.0), ("t1", "b", 1.0), ("t1", "c", 1.0)]
 
 
-def test_a_worker_against_the_vote_has_no_value_but_his_confidence_term() -> None:
+def test_a_worker_against_the_vote_has_no_value_but_their_confidence_term() -> None:
     # p = 1, 1, 0, so v = 1, 1, -1, the last counted as 0. This is iteration 4:
     # sqrt(2 ln 4) = 1.6651. Per price: a 2.6651, b 1.3326, c 1.6651.
     campaign = labelling()
@@ -161,7 +161,7 @@ def test_without_repeats_it_moves_on_when_everyone_was_asked() -> None:
     assert len(set(asked)) == 6
 
 
-def test_who_comes_by_himself_works_on_the_first_task_that_is_open_to_him() -> None:
+def test_who_comes_unasked_works_on_the_first_task_that_is_open_to_them() -> None:
     campaign = labelling(repeat=None, budget=30)
     assert ask(campaign, "a").task == "t1"
     say(campaign, "b", "x")
@@ -196,7 +196,7 @@ def test_a_task_is_put_only_to_those_it_names() -> None:
     assert (ask(campaign).task, ask(campaign, "a").task) == ("t1", "t2")
 
 
-def test_who_is_on_his_first_answer_is_neither_tried_nor_planned_with() -> None:
+def test_who_is_on_their_first_answer_is_neither_tried_nor_planned_with() -> None:
     campaign = labelling()
     batch = [ask(campaign) for _ in range(3)]
     assert [each.worker for each in batch] == ["a", "b", "c"]

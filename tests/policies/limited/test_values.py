@@ -92,7 +92,7 @@ def test_values_of_tables_are_the_expectation(
     assert found == pytest.approx(expectation(table, answers[0, 2] / count), abs=1e-12)
 
 
-def test_majority_voting_values_a_worker_at_his_lead_over_a_wrong_label() -> None:
+def test_majority_voting_values_a_worker_at_their_lead_over_a_wrong_label() -> None:
     # Two labels: 2p - 1. Three: p - (1 - p) / 2, so .7 - .15.
     nothing = np.zeros((1, 0, 0))
     assert value_of(record(10, 8), nothing, 0, MAJORITY, 2) == pytest.approx(0.6)
@@ -250,7 +250,7 @@ class ByTeam(BKube):
         return [[weight, 0.0], [0.0, weight]]
 
 
-def test_a_subclass_may_give_every_worker_a_function_of_his_own() -> None:
+def test_a_subclass_may_give_every_worker_a_function_of_their_own() -> None:
     policies.names()
     with mock.patch.dict(policies._entries):
         policies.register("by-team")(ByTeam)
@@ -258,7 +258,7 @@ def test_a_subclass_may_give_every_worker_a_function_of_his_own() -> None:
         campaign = campaign_after(script, {"name": "by-team"})
         ((_, sure),) = labels_of(campaign)
         assert sure == 0.5
-        # Who joins later brings his own.
+        # Who joins later brings their own.
         campaign.add(workers=[Worker("team2", 1)])
         batch = campaign.ask(workers=["team2"])
         assert isinstance(batch, Batch)

@@ -14,7 +14,7 @@ class Rule:
 
     ``lowest`` is the least role whose key (or session, for pages) opens it, or ``public``, or
     ``known``: whoever has any key or token. ``worker`` opens it to the worker whom the call is
-    about, with his token (or its cookie, for pages).
+    about, with their token (or its cookie, for pages).
     """
 
     lowest: str | None

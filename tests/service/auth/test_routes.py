@@ -109,7 +109,7 @@ def test_pages_open_to_whom_they_should_and_to_nobody_else(
         assert reply.status_code < 500, told
         lead_away = reply.headers.get("location", "").startswith("/login")
         if path.startswith("/work/") and caller == "other worker":
-            # His own inbox of the same campaign, in which the assignment named is not.
+            # Their own inbox of the same campaign, in which the assignment named is not.
             assert reply.status_code != 401, told
         elif path == "/":
             assert reply.status_code == 303

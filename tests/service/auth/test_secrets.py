@@ -73,7 +73,7 @@ def test_a_worker_learns_nothing_of_others(world: World) -> None:
                 world.client.post(f"{place}/decline", headers=own),
             ]
             # What is another's, what is elsewhere and what is not there look the same, but for
-            # what he asked for himself above.
+            # what they asked for themselves above.
             shown = replies[0]
             if shown.status_code == 200:
                 assert shown.json()["worker"] == "ann"

@@ -75,7 +75,7 @@ class Site:
         return self.service.campaigns.get(name)
 
     def link(self, campaign: str, worker: str) -> str:
-        """Invite a worker: the address that he opens."""
+        """Invite a worker: the address that they open."""
         secret, _ = self.service.identities.issue(
             "worker", worker, campaign=campaign, worker=worker
         )

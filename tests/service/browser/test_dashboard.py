@@ -45,7 +45,7 @@ def work(campaign: Campaign, answers: int) -> None:
 
 
 def answer_over_http(site: Site, campaign: str, worker: str) -> None:
-    """One answer of a worker, by his token."""
+    """One answer of a worker, by their token."""
     token = site.link(campaign, worker).rpartition("/")[2]
     key = {"Authorization": f"Bearer {token}"}
     asked = httpx.post(f"{site.url}/campaigns/{campaign}/ask", headers=key).json()

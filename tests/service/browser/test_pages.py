@@ -18,7 +18,7 @@ def test_signing_in_takes_a_keyboard_only_and_says_what_is_wrong(
     browser.until(lambda: "/dashboard" in browser.driver.current_url or None, "one is signed in")
 
 
-def test_a_worker_who_signs_in_with_his_token_finds_his_page(browser: Browser, site: Site) -> None:
+def test_a_worker_who_signs_in_with_a_token_finds_their_page(browser: Browser, site: Site) -> None:
     site.create("signing-in", workers=[{"id": "ann", "price": 1}], tasks=["t1"],
                 options=["yes", "no"], policy="random-pairs")  # fmt: skip
     token = site.link("signing-in", "ann").rpartition("/")[2]

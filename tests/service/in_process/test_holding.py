@@ -28,7 +28,7 @@ SPEC: dict[str, Any] = {
 
 
 class Caller:
-    """Ann with her token, and the owner."""
+    """Ann with a token, and the owner."""
 
     def __init__(self, client: TestClient, name: str) -> None:
         self.client = client

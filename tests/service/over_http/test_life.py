@@ -169,7 +169,7 @@ def test_whoever_is_away_is_not_asked_until_they_are_back(
     assert {only(campaign.ask()).worker for _ in range(2)} == {"ann", "bob"}
 
 
-def test_a_worker_does_his_work_with_his_token(service: Service, shared_service: Served) -> None:
+def test_a_worker_does_their_work_with_a_token(service: Service, shared_service: Served) -> None:
     campaign = create(service)
     invited = campaign.invite("eve", price="0.3", limit=1)
     assert shared_service.call("GET", "/me", key=invited.secret)[1]["worker"] == "eve"

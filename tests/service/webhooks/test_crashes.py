@@ -59,7 +59,7 @@ def test_what_was_sent_but_not_noted_is_sent_again_under_its_id(
     buy(campaign, 1)
     with pytest.raises(Crash):
         dying.work()
-    # The lane is the dead one's for a while: nobody knows that he is dead.
+    # The lane is the dead one's for a while: nothing shows that it is dead.
     clock.pass_by(LEASE - 1)
     other.work()
     assert len(receiver.got) == 1

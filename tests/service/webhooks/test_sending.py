@@ -122,7 +122,7 @@ def test_two_processes_on_one_store_send_each_delivery_once(url: str, receiver: 
     second.close()
 
 
-def test_who_is_slow_holds_up_himself_alone(receiver: Receiver) -> None:
+def test_who_is_slow_holds_up_nobody_else(receiver: Receiver) -> None:
     store = MemoryStore()
     campaign = units(store)
     released = threading.Event()

@@ -76,7 +76,7 @@ def test_of_a_large_set_tasks_with_gold_come_first_and_it_is_said(tmp_path: Path
     )
     found = read_set(str(place), 3)
     assert found.recording is not None
-    # Tasks 2 and 4 have gold; then the first of the others, task 1. Worker z keeps his answer.
+    # Tasks 2 and 4 have gold; then the first of the others, task 1. Worker z keeps their answer.
     assert found.recording.tasks == 3
     assert found.recording.truth.tolist() == [-1, 0, 1]
     assert found.workers == ("x", "y", "z")

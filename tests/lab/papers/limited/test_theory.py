@@ -64,7 +64,7 @@ def test_theorem_4_2_by_hand() -> None:
     # d_s = .3, Q_min = .45: (8 / .09 + 4) ln N + pi^2 / 3 + 1.
     due = (8 / 0.09 + 4) * math.log(700) + math.pi**2 / 3 + 1
     assert theorem_4_2(700, VALUES, PRICES, LIMITS, 1000) == pytest.approx(due)
-    # With 300 the first splits: there is nobody before him, and the second is .3 behind.
+    # With 300 the first splits: there is nobody before them, and the second is .3 behind.
     assert theorem_4_2(700, VALUES, PRICES, LIMITS, 300) == pytest.approx(due)
     # With 2000 the third does, and nobody is behind: .45.
     due = (8 / 0.45**2 + 4) * math.log(700) + math.pi**2 / 3 + 1

@@ -45,7 +45,7 @@ def chosen_at(costs: list[Any], gains: list[float], demand: float, i: int, price
 
 
 @given(instances())
-def test_a_worker_is_chosen_just_below_his_critical_bid_and_not_just_above(
+def test_a_worker_is_chosen_just_below_their_critical_bid_and_not_just_above(
     instance: Instance,
 ) -> None:
     costs, gains, demand = instance
@@ -69,16 +69,16 @@ def test_a_worker_is_chosen_just_below_his_critical_bid_and_not_just_above(
 
 
 @given(instances(), st.floats(0.0, 1.0))
-def test_who_lowers_his_price_stays_in_gas_set(instance: Instance, share: float) -> None:
+def test_who_lowers_their_price_stays_in_gas_set(instance: Instance, share: float) -> None:
     costs, gains, demand = instance
     for i in cover_greedy(costs, gains, demand)[0]:
         assert chosen_at(costs, gains, demand, i, costs[i] * share)
 
 
 def test_a_small_worker_passes_others_in_the_order() -> None:
-    # Ratios 1, 2, 3: 0 and 1 reach 2. Worker 0 stays until his price is the third's.
+    # Ratios 1, 2, 3: 0 and 1 reach 2. Worker 0 stays until their price is the third's.
     assert critical_bids([1, 2, 3], [1.0, 1.0, 1.0], 2.0) == [3.0, 3.0]
-    # Big worker 1 closes {0, 1} at 12; the rival {0, 2, 3} costs 13: he may ask for one more.
+    # Big worker 1 closes {0, 1} at 12; the rival {0, 2, 3} costs 13: they may ask for one more.
     assert critical_bids([2, 10, 5, 6], [2.0, 5.0, 2.0, 2.0], 6.0)[1] == 11.0
 
 

@@ -197,7 +197,7 @@ def test_of_equal_costs_the_first_list_wins_and_a_complete_list_ends() -> None:
     q = [0.7, 0.8, 0.9, 0.9]
     assert cheapest_set([1, 1, 1, 1], q, 0.12)[0] == [2]
     assert cheapest_set([1, 1, 3, 3], [0.95, 0.6, 0.95, 0.99], 0.06)[0] == [0]
-    # Worker 0 costs nothing: with 1 and 2 he makes a set of the same cost that comes first.
+    # Worker 0 costs nothing: with 1 and 2 they make a set of the same cost that comes first.
     assert cheapest_set([0, 1, 0], [0.9, 0.99, 0.9], 0.05)[0] == [0, 1, 2]
     assert cheapest_set([0, 0, 0], [0.9, 0.9, 0.9], 0.2)[0] == [0]
 
