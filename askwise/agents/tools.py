@@ -198,8 +198,7 @@ class Toolbox:
         ]
         worlds = GuessedWorlds(guesses, tasks, options)
         made = plan_campaign(worlds, target_error=target_error, budget=budget, runs=30)
-        plan: dict[str, Any] = made.to_json()
-        return plan
+        return made.to_json()
 
     # Money.
 

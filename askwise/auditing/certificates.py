@@ -300,8 +300,7 @@ def _folded(label: str) -> str:
 
 def _inside(drawn: AuditDraw, size: int, last: int) -> list[int]:
     """The places of a set's tasks up to one place."""
-    found: list[int] = (drawn.ranks[: last + 1] < size).nonzero()[0].tolist()
-    return found
+    return (drawn.ranks[: last + 1] < size).nonzero()[0].tolist()
 
 
 def _percent(share: float) -> str:

@@ -113,8 +113,7 @@ def _chances(size: int, too_many: int, audits: int, doubt: float) -> Array:
     spread = math.sqrt(steps * -math.log(max(1e-300, 1.0 - doubt)) / 2.0)
     kept = min(too_many, steps, math.ceil(steps * too_many / size + spread)) + 1
     made, wrong = np.arange(steps)[:, None], np.arange(kept)
-    found: Array = np.clip((too_many - wrong) / (size - made), 0.0, 1.0)
-    return found
+    return np.clip((too_many - wrong) / (size - made), 0.0, 1.0)
 
 
 def _distribution(chances: Array) -> Array:

@@ -124,5 +124,4 @@ def _certified(
     unseen = 1.0 - inside / (tasks * shares)
     spread = np.sqrt(np.maximum(0.0, error * (shares - error)) / inside * unseen)
     passed = (wrong + z * spread <= error) | (shares <= error)
-    found: Array = (np.cumprod(passed, axis=1) * shares).max(axis=1)
-    return found
+    return (np.cumprod(passed, axis=1) * shares).max(axis=1)

@@ -198,8 +198,7 @@ class CampaignState:
     def joined(self) -> Array:
         """Who joined and has not left, a cell per worker, without those kept for audits."""
         rows = self.ledger.book.workers[: self.ledger.total(c.WORKERS)]
-        found: Array = rows[:, c.JOINED].astype(np.int8)
-        return found
+        return rows[:, c.JOINED].astype(np.int8)
 
     def present(self, offered: Iterable[str] | None = None) -> Array:
         """Who joined and is not suspended, a cell per worker, of all or of those on offer."""

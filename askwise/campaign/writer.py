@@ -103,8 +103,7 @@ class Writer(CachedState):
         except BaseException:
             self._withdraw(request)
             raise
-        found: T = request.result()
-        return found
+        return request.result()
 
     def submit(self, write: PreparedWrite[Any], waiter: object) -> None:
         """Let a write wait for a transaction and return at once; the crew tells ``waiter``."""

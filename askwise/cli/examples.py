@@ -41,5 +41,4 @@ def examples(*lines: str, run: bool = True) -> Callable[[Command], Command]:
 
 def examples_of(command: Any) -> Examples | None:
     """What a command was given, or what Typer has made of it; a group may have none."""
-    found: Examples | None = getattr(command, _ATTRIBUTE, None)
-    return found
+    return getattr(command, _ATTRIBUTE, None)

@@ -165,8 +165,7 @@ class CampaignReads(CampaignCalls):
     @verb
     def run_state(self) -> Steps[dict[str, Any]]:
         """Who asks the judges of the campaign, what is in flight, and who can't be asked."""
-        found: dict[str, Any] = yield from read(f"{self._path}/run")
-        return found
+        return (yield from read(f"{self._path}/run"))
 
     @verb
     def tokens(self) -> Steps[list[Key]]:

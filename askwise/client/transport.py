@@ -174,8 +174,7 @@ class Transport(_ServiceAccess):
             while True:
                 request = steps.send(self._send(request))
         except StopIteration as end:
-            result: T = end.value
-            return result
+            return end.value
 
     def _send(self, request: ServiceRequest) -> Any:
         for attempt in itertools.count():
@@ -216,8 +215,7 @@ class AsyncTransport(_ServiceAccess):
             while True:
                 request = steps.send(await self._send(request))
         except StopIteration as end:
-            result: T = end.value
-            return result
+            return end.value
 
     async def _send(self, request: ServiceRequest) -> Any:
         for attempt in itertools.count():
@@ -244,8 +242,7 @@ def _load_httpx() -> Any:
 @cache
 def _certificates() -> ssl.SSLContext:
     """Whom to trust, read once: it takes longer than most requests, and clients may share it."""
-    context: ssl.SSLContext = _load_httpx().create_ssl_context()
-    return context
+    return _load_httpx().create_ssl_context()
 
 
 def _checked_url(url: str) -> str:

@@ -124,8 +124,7 @@ def lines_of(bodies: Iterable[str]) -> bytes:
 
 def parsed(bodies: Sequence[str]) -> list[dict[str, Any]]:
     """Parse JSON objects, all in one call of the parser."""
-    found: list[dict[str, Any]] = json.loads(f"[{','.join(bodies)}]")
-    return found
+    return json.loads(f"[{','.join(bodies)}]")
 
 
 def event_of(kind: Kind, seq: int, time: float, key: str | None, body: dict[str, Any]) -> Event:

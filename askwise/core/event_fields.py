@@ -113,7 +113,7 @@ class KindFields:
     optional : tuple of str
         Fields that may be set.
     types : mapping
-        The types of fields of which more is known than of an ``Event``.
+        The types of fields of which more is known than of other kinds.
     """
 
     words: str
@@ -127,7 +127,11 @@ ClosedFor = Literal["confident", "low_confidence", "over_budget", "closed", "fro
 
 _CALL = ("assignment", "worker")
 
-_REMARK = Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)]
+_TYPES: Mapping[str, Any] = {
+    "why": Annotated[str, JsonLimits(maxLength=LONGEST_REMARK)],
+    "over_ceiling": Literal[True],
+}
+"""Of fields of which more is known than of an ``Event``, unless a kind says otherwise."""
 
 FIELDS: dict[Kind, KindFields] = {
     Kind.DECIDED: KindFields(
@@ -144,7 +148,7 @@ FIELDS: dict[Kind, KindFields] = {
         "An answer came and was paid.",
         (*_CALL, "value", "price"),
         ("task", "cost", "over_ceiling", "probabilities", "rationale", "reference"),
-        {"over_ceiling": Literal[True], "value": str | float},
+        {"value": str | float},
     ),
     Kind.TRUTH: KindFields(
         "The true option of a task was revealed.", ("task", "value"), types={"value": str}
@@ -155,10 +159,7 @@ FIELDS: dict[Kind, KindFields] = {
         "A task is finished, by the stopping rule or by hand.",
         ("task", "outcome"),
         ("value", "confidence", "rests_on"),
-        {
-            "outcome": ClosedFor,
-            "rests_on": Literal["calibrated", "truth"],
-        },
+        {"outcome": ClosedFor, "rests_on": Literal["calibrated", "truth"]},
     ),
     Kind.ADDED: KindFields(
         "Tasks were added.",
@@ -203,7 +204,7 @@ FIELDS: dict[Kind, KindFields] = {
         "A call gave no answer, and was paid anyway; the worker is not asked about the task again.",
         (*_CALL, "why", "price", "cost"),
         ("task", "over_ceiling", "reference"),
-        {"over_ceiling": Literal[True], "why": FailureWhy},
+        {"why": FailureWhy},
     ),
     Kind.RENEWED: KindFields(
         "The lease of an open assignment was restarted.", (*_CALL, "expires"), ("task",)
@@ -212,23 +213,20 @@ FIELDS: dict[Kind, KindFields] = {
         "Somebody set the label of a task by hand, replacing one that was set before.",
         ("task", "value", "by"),
         ("why",),
-        {"value": str | float, "why": _REMARK},
+        {"value": str | float},
     ),
     Kind.FLAGGED: KindFields(
         "A worker said that a task can't be answered; the DECLINED that follows takes it back.",
         ("assignment", "task", "worker", "why"),
-        types={"why": _REMARK},
     ),
     Kind.COMMENTED: KindFields("Somebody wrote a comment on a task.", ("task", "by", "text")),
     Kind.BONUS: KindFields(
         "A worker was given money on top of what their answers earn; it is spent at once.",
         ("worker", "price", "by", "why"),
-        types={"why": _REMARK},
     ),
     Kind.WARNED: KindFields(
         "A worker's accuracy on gold questions is below the line of a warning, beyond doubt.",
         ("worker", "why"),
-        types={"why": _REMARK},
     ),
     Kind.SUSPENDED: KindFields(
         "Nothing is handed to a worker until they are REINSTATED: they did not qualify (note "
@@ -236,18 +234,16 @@ FIELDS: dict[Kind, KindFields] = {
         "decided so.",
         ("worker",),
         ("note", "by", "why"),
-        {"note": Literal["qualification", "gold"], "why": _REMARK},
+        {"note": Literal["qualification", "gold"]},
     ),
     Kind.REINSTATED: KindFields(
         "Somebody decided to ask a suspended worker again.",
         ("worker", "by"),
         ("why",),
-        {"why": _REMARK},
     ),
     Kind.QUALIFIED: KindFields(
         "A worker has answered enough gold questions right, and is given ordinary work.",
         ("worker", "why"),
-        types={"why": _REMARK},
     ),
     Kind.ARCHIVED: KindFields("The campaign was archived: it is read-only until UNARCHIVED."),
     Kind.UNARCHIVED: KindFields("The campaign is as it was before it was archived."),
@@ -268,7 +264,6 @@ FIELDS: dict[Kind, KindFields] = {
         "An answer was withdrawn: what was paid stays paid, and it no longer counts.",
         (*_CALL, "why"),
         ("task", "by"),
-        {"why": _REMARK},
     ),
 }
 """What each kind of event has."""
@@ -283,8 +278,9 @@ def event_schema(maker: SchemaMaker) -> Schema:
         found: Schema = {"kind": {"const": kind.name, "description": "What happened."}}
         for name in (*each.needed, *each.optional):
             told = properties[name]
-            if name in each.types:
-                told = {**maker.of(each.types[name]), "description": told["description"]}
+            types = {**_TYPES, **each.types}
+            if name in types:
+                told = {**maker.of(types[name]), "description": told["description"]}
             found[name] = told
         maker.named[kind.name] = {
             "description": each.words,

@@ -121,7 +121,6 @@ else:
             if form not in _kinds:
                 kinds = tuple(numba.typeof(each) for each in value)
                 _kinds[form] = RecordType(record, kinds)
-            found: RecordType = _kinds[form]
-            return found
+            return _kinds[form]
 
         return record

@@ -49,8 +49,7 @@ class StoredNames(Sequence[str]):
             return tuple(self._names[at].to_pylist())
         if not -len(self) <= at < len(self):
             raise IndexError(at)
-        found: str = self._names[at % len(self)].as_py()
-        return found
+        return self._names[at % len(self)].as_py()
 
     def __iter__(self) -> Iterator[str]:
         for first in range(0, len(self), _TAKEN):

@@ -35,5 +35,4 @@ class ServiceState:
 
 def service_of(request: Request) -> ServiceState:
     """The state of the application that a request came to."""
-    service: ServiceState = request.scope["app"].service
-    return service
+    return request.scope["app"].service

@@ -110,8 +110,7 @@ class Function(FixedPrice):
             ) from None
         if not callable(found):
             raise InvalidParameter(f"call is {self.call!r}, which is not a function", field="call")
-        function: Callable[[Question], Any] = found
-        return function
+        return found
 
 
 def _is_async(function: Any) -> bool:

@@ -108,8 +108,7 @@ class Connections(ABC, Generic[AnyConnection]):
         """Lend a connection that no thread has."""
 
     def _own(self) -> AnyConnection | None:
-        link: AnyConnection | None = getattr(self._local, "link", None)
-        return link
+        return getattr(self._local, "link", None)
 
     def park(self) -> None:
         """Make ready for a fork."""

@@ -4,16 +4,14 @@ A choice is made once, when a campaign is created. The store keeps what was chos
 opening a campaign never chooses again.
 """
 
-from askwise.campaign.choosing.preferences import PREFERENCES, AutoChoice, Preference, choose_parts
+from askwise.campaign.choosing.preferences import PREFERENCES, choose_parts
 from askwise.campaign.choosing.situation import Situation
 from askwise.campaign.choosing.terms import AUTO, AutoTerms
 
 __all__ = [
     "AUTO",
     "PREFERENCES",
-    "AutoChoice",
     "AutoTerms",
-    "Preference",
     "Situation",
     "choose_parts",
 ]

@@ -12,27 +12,24 @@ from askwise.campaign.views.contested import Contested, contested
 from askwise.campaign.views.explain import Candidate, Explanation, explain
 from askwise.campaign.views.families import FamilyAgreement
 from askwise.campaign.views.forecast import Forecast, forecast
-from askwise.campaign.views.judges import JudgeReport, JudgesReport, judges
-from askwise.campaign.views.outcomes import OutcomeCount, Outcomes, outcomes
+from askwise.campaign.views.judges import JudgesReport, judges
+from askwise.campaign.views.outcomes import Outcomes, outcomes
 from askwise.campaign.views.pace import Paces
 from askwise.campaign.views.payments import Bonus, DuePayout, Payment, Payout, payments
-from askwise.campaign.views.pilot import PilotProgress, PilotReport, PilotWorker, pilot
+from askwise.campaign.views.pilot import PilotReport, PilotWorker, pilot
 from askwise.campaign.views.quality import Quality
 from askwise.campaign.views.results import CampaignResults, MeasuredAccuracy, results
 from askwise.campaign.views.savings import Savings, savings
 from askwise.campaign.views.standing import (
     OwnStanding,
-    WorkerStanding,
     own_standing,
     standing,
 )
 from askwise.campaign.views.status import NeedsGold, Status, over, status
 from askwise.campaign.views.timeline import Series, Timeline
-from askwise.campaign.views.worker_pace import WorkerPace, worker_pace
+from askwise.campaign.views.worker_pace import worker_pace
 from askwise.campaign.views.worker_report import (
     ConfusionCount,
-    ContextQuality,
-    QualityBlock,
     WorkerReport,
     worker_report,
 )
@@ -47,35 +44,28 @@ __all__ = [
     "Candidate",
     "ConfusionCount",
     "Contested",
-    "ContextQuality",
     "DuePayout",
     "Explanation",
     "FamilyAgreement",
     "Forecast",
     "Handed",
-    "JudgeReport",
     "JudgesReport",
     "KeptAnswers",
     "MeasuredAccuracy",
     "NeedsGold",
-    "OutcomeCount",
     "Outcomes",
     "OwnStanding",
     "Paces",
     "Payment",
     "Payout",
-    "PilotProgress",
     "PilotReport",
     "PilotWorker",
     "Quality",
-    "QualityBlock",
     "Savings",
     "Series",
     "Status",
     "Timeline",
-    "WorkerPace",
     "WorkerReport",
-    "WorkerStanding",
     "WorkerSummary",
     "agreement",
     "answers",

@@ -23,7 +23,6 @@ from askwise.core.compiling.inspecting import (
 from askwise.core.compiling.permission import (
     LOOP_PATIENCE,
     PLAIN,
-    Watcher,
     allowed,
     forced,
     in_bulk,
@@ -36,7 +35,6 @@ __all__ = [
     "PLAIN",
     "Function",
     "PlainTime",
-    "Watcher",
     "allowed",
     "bind",
     "entry_for",

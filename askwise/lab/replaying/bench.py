@@ -66,8 +66,7 @@ def draw_truths(recording: Recording, count: int, seed: int, number: int) -> Arr
     """Tasks whose truth is told, drawn at random; more of them begin with the same."""
     known = np.flatnonzero(recording.truth >= 0)
     rng = np.random.default_rng(draws.stream(seed, draws.TRUTHS, number))
-    drawn: Array = rng.permutation(known)[:count]
-    return drawn
+    return rng.permutation(known)[:count]
 
 
 class Bench:

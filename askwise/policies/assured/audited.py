@@ -73,8 +73,7 @@ class WatchedPolicy(BoundingPolicy, SuggestsGold):
         if not self.audited:
             return []
         waiting = state.tasks[: ledger.total(c.TASKS), a.WAITING]
-        found: list[int] = np.flatnonzero(waiting == a.TRUTH_DUE).tolist()
-        return found
+        return np.flatnonzero(waiting == a.TRUTH_DUE).tolist()
 
     def needs_gold(
         self, problem: Problem, state: State, ledger: Ledger, draw: Draw

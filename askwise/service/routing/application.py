@@ -55,8 +55,7 @@ class Application:
 
     def openapi(self) -> dict[str, Any]:
         """The description of the API."""
-        described: dict[str, Any] = self.state.description.whole()
-        return described
+        return self.state.description.whole()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

@@ -117,8 +117,7 @@ class ArgumentPlan:
         lines = [*self.lines, f"return ({', '.join(arguments)}{',' * bool(arguments)})"]
         head = f"{'async ' * self.waits}def values(request, parsed):\n"
         exec(head + "".join(f"    {line}\n" for line in lines), self.used)
-        made: Values = self.used["values"]
-        return made
+        return self.used["values"]
 
 
 Values = Callable[[IncomingRequest, Any], Any]

@@ -130,8 +130,7 @@ class PromptTemplate:
     @cached_property
     def _filled(self) -> Callable[..., str]:
         self.check()
-        template: Callable[..., str] = self._environment.from_string(self.source).render
-        return template
+        return self._environment.from_string(self.source).render
 
 
 def _jinja2() -> Any:

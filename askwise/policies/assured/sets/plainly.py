@@ -45,5 +45,4 @@ def finder_by_classes(function: ErrorFunction) -> Callable[..., int]:
         return q >= 0.5
 
     names = {"error_by_code": error_by_code, "are_useful": are_useful, "MOST_WORK": MOST_WORK}
-    found: Callable[..., int] = over(classes, **names)["find_by_classes"]
-    return found
+    return over(classes, **names)["find_by_classes"]

@@ -86,8 +86,7 @@ def about(ledger: Ledger, task: int, chosen: Array) -> Array:
     if row[c.NAMED] < 0:
         return np.flatnonzero(chosen)
     named = book.offers[row[c.FIRST_OFFER] : row[c.FIRST_OFFER] + row[c.NAMED]]
-    found: Array = named[chosen[named]]
-    return found
+    return named[chosen[named]]
 
 
 def put_to(book: Book, task: int) -> dict[int, int]:

@@ -107,15 +107,13 @@ def weights_of(votes: Array, truths: Array) -> Array:
     overall = (right.sum(axis=(0, 2)) + 1.0) / (tasks + options)
     share = right.sum(axis=0) + LEANING * overall[:, None]
     share /= named.sum(axis=0) + LEANING
-    found: Array = np.maximum(0.0, np.log(share * (options - 1) / (1.0 - share)))
-    return found
+    return np.maximum(0.0, np.log(share * (options - 1) / (1.0 - share)))
 
 
 def standings(votes: Array, weights: Array) -> Array:
     """What speaks for each option after each stage: tasks x stages x options."""
     total = votes.sum(axis=2, keepdims=True)
-    found: Array = np.cumsum(votes / np.maximum(total, 1) * weights, axis=1)
-    return found
+    return np.cumsum(votes / np.maximum(total, 1) * weights, axis=1)
 
 
 def scores_of(standing: Array, complete: Array, lots: Array) -> tuple[Array, Array]:
@@ -142,8 +140,7 @@ def settled_by(scores: Array, threshold: float) -> Array:
     # The last column is for those that no stage settles.
     above = np.pad(scores > threshold, ((0, 0), (0, 1)), constant_values=True)
     first = above.argmax(axis=1)
-    found: Array = np.where(first < scores.shape[1], first, -1)
-    return found
+    return np.where(first < scores.shape[1], first, -1)
 
 
 def lowest_threshold(scores: Array, wrong: Array, allowed: int) -> float:
@@ -224,5 +221,4 @@ def within_reach(standing: Array, to_come: Array, threshold: float) -> Array:
     leads = standing + to_come.sum(axis=0) - np.where(standing == first, second, first)
     best = leads.max(axis=1)
     # In another order of summing, so a digit may differ.
-    found: Array = (np.round(best, DIGITS) > 0.0) & (best + 2.0 * 10.0**-DIGITS > threshold)
-    return found
+    return (np.round(best, DIGITS) > 0.0) & (best + 2.0 * 10.0**-DIGITS > threshold)
