@@ -10,10 +10,12 @@ import argparse
 import importlib
 import os
 import platform
+import sys
 import time
 from importlib.metadata import version
 
 from askwise.core.compiling import in_bulk
+from benchmarks import slow_disk
 
 NAMES = (
     *("simulation", "survey", "labels", "aggregation", "knapsack", "live", "growth", "start"),
@@ -30,15 +32,22 @@ def main() -> None:
     parser.add_argument(
         "--labels", metavar="N[,N]", help="how many labels scale aggregates: 1e6,1e7 say"
     )
+    parser.add_argument(
+        "--sync-ms", type=_delay, metavar="MS", help="delay each sync of the disk (Linux, with cc)"
+    )
     options = parser.parse_args()
     sizes = _sizes(parser, options.labels)
     for name in options.names:
         if name not in NAMES:
             parser.error(f"there is no benchmark {name!r}: give any of {', '.join(NAMES)}")
+    if options.sync_ms and slow_disk.delay() != options.sync_ms:
+        sys.exit(slow_disk.run_again(options.sync_ms, sys.argv[1:]))
     print(
         f"Python {platform.python_version()}, NumPy {version('numpy')}, "
         f"Numba {version('numba')}, askwise {version('askwise')}, {os.cpu_count()} cores"
     )
+    if slow_disk.delay():
+        slow_disk.describe()
     for name in options.names or NAMES:
         begun = time.perf_counter()
         print(f"\n== {name}: ", end="", flush=True)
@@ -47,6 +56,17 @@ def main() -> None:
                 options.quick, **({"labels": sizes} if name == "scale" else {})
             )
         print(f"  ({time.perf_counter() - begun:.0f} s)", flush=True)
+
+
+def _delay(text: str) -> float:
+    """Milliseconds, above 0 and up to ten seconds."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 10_000:
+        raise argparse.ArgumentTypeError(f"{text!r}: give milliseconds, above 0 and up to 10,000")
+    return found
 
 
 def _sizes(parser: argparse.ArgumentParser, text: str | None) -> tuple[int, ...]:

@@ -58,6 +58,12 @@ OTHERWISE = {
     ("lp-thompson", "options"): "mixtures",
 }
 
+GROWS_FROM = {
+    # Of two options one accuracy is drawn, otherwise a number for each of them.
+    ("virt-thompson", "options"): 10,
+}
+"""Sizes from which growth is counted where smaller ones take another computation."""
+
 ANSWERS = 60
 """Answers before the decision that is timed."""
 
@@ -170,6 +176,7 @@ def _row(name: str, axis: str, sizes: tuple[int, ...], law: str) -> list[str]:
     times = [seconds_of(name, **{**USUAL, axis: size}) for size in sizes]
     known = [(size, spent) for size, spent in zip(sizes, times, strict=True) if spent is not None]
     cells = [name, *("" if spent is None else quantity(1e3 * spent) for spent in times)]
+    known = [each for each in known if each[0] >= GROWS_FROM.get((name, axis), 0)]
     if len(known) < 2:
         return [*cells, "", law, "", "", ""]
     (first, before), (last, after) = known[0], known[-1]

@@ -291,27 +291,8 @@ def show_cycles(found: Found, pairs: list[float]) -> None:
 
 def show_limits(found: Found, commits: float) -> None:
     """Print what else is wanted: of the disk, of PostgreSQL, of the slowest."""
-    bound = commits * GROUP / 2
+    show_rates(found, commits)
     rows = []
-    for name, policy in ((BARE, BARE), *(("SQLite", policy) for policy in MOST_CPU)):
-        figures = found[name, policy, GROUP]
-        share = statistics.median(figures.rate) / bound
-        cores = statistics.median(
-            rate * busy / 1e3 for rate, busy in zip(figures.rate, figures.busy, strict=True)
-        )
-        wanted = ["", ""] if name == BARE else want(share, least=0.5)
-        what = f"{policy}: rate at {GROUP} clients"
-        rows.append([f"{what}, of the disk's *", f"{share:.2f}", *wanted])
-        if name != BARE:
-            beside = ratio(figures.rate, found[BARE, BARE, GROUP].rate)
-            rows.append([f"{what}, of the bare service's", f"{beside:.2f}", "", ""])
-        rows.append(
-            [f"{policy}: cores that its process was given meanwhile", f"{cores:.2f}", "", ""]
-        )
-        whole = 1e3 / statistics.median(figures.busy) / bound
-        rows.append(
-            [f"{policy}: what a core of its own would allow, of the disk's", f"{whole:.2f}", "", ""]
-        )
     for (name, policy, clients), figures in found.items():
         if name == "PostgreSQL":
             beside = ratio(figures.busy, found["SQLite", policy, clients].busy)
@@ -325,9 +306,30 @@ def show_limits(found: Found, commits: float) -> None:
             steady = f"{statistics.median(figures.steady):.1f}"
             rows.append([f"{row}, of the CPU of a cycle", steady, "", ""])
     table(["", "measured", "wanted", "met"], rows)
+
+
+def show_rates(found: Found, commits: float) -> None:
+    """Print the rates at many clients beside what group commit allows on the bare disk."""
+    bound = commits * GROUP / 2
+    rows = []
+    for name, policy in ((BARE, BARE), *(("SQLite", policy) for policy in MOST_CPU)):
+        figures = found[name, policy, GROUP]
+        rate = statistics.median(figures.rate)
+        cores = statistics.median(
+            rate * busy / 1e3 for rate, busy in zip(figures.rate, figures.busy, strict=True)
+        )
+        alone = 1e3 / statistics.median(figures.busy)
+        wanted = ["", ""] if name == BARE else want(rate / bound, least=0.5)
+        beside = ratio(figures.rate, found[BARE, BARE, GROUP].rate)
+        cells = [quantity(rate), quantity(bound), f"{rate / bound:.2f}", *wanted, f"{beside:.2f}"]
+        rows.append([policy, *cells, f"{cores:.2f}", f"{alone / bound:.2f}"])
+    print(f"\n  {GROUP} clients, SQLite with full syncs")
+    header = ["", "cycles /s", "group commit allows *", "share", "wanted", "met", "to bare"]
+    table([*header, "cores", "share of a whole core **"], rows)
     print(
-        f"  * {commits:.0f} bare commits a second, each of the rows of {GROUP} requests: "
-        f"{quantity(bound)} cycles"
+        f"  * {commits:.0f} bare commits a second, each of the rows of {GROUP} requests; a cycle "
+        "is two\n  ** what the CPU of a cycle would allow, if the process had a core of its own "
+        "and never waited\n"
     )
 
 

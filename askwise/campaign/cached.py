@@ -146,15 +146,22 @@ class CachedState:
         self.loader = Loader(self.store, self.name, self.spec, renamed=renamed.seq)
         return self._loaded()
 
-    def _maybe_snapshot(self, state: CampaignState, before: int) -> None:
-        self.loader.checkpoint(state)
+    def _keeps_state(self, state: CampaignState, before: int) -> bool:
+        """Whether a copy of the state is due, once the log has grown to where it is."""
+        return self.loader.is_due(state) or self._is_due(state.seq, before)
+
+    def _is_due(self, seq: int, before: int) -> bool:
         if self._mark <= before:
             self._mark = FIRST_SNAPSHOT
             while self._mark <= before:
                 self._mark += max(1, self._mark // 4)
         # Also if the log was folded from far back: the snapshots are gone, or of another version.
         far = before >= FIRST_SNAPSHOT and self._saved < before // 2
-        if state.seq >= self._mark or far:
+        return seq >= self._mark or far
+
+    def _maybe_snapshot(self, state: CampaignState, before: int) -> None:
+        self.loader.checkpoint(state)
+        if self._is_due(state.seq, before):
             seq, version, pack = state.seq, state.version, state.freeze()
             self._saved = seq
             self.later(lambda: self._save(seq, version, pack))

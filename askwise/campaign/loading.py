@@ -60,10 +60,14 @@ class Loader:
     """The last RENAMED that the spec was read after."""
     checkpoints: deque[Checkpoint] = field(default_factory=lambda: deque(maxlen=CHECKPOINTS))
 
+    def is_due(self, state: CampaignState) -> bool:
+        """Whether a checkpoint would be kept of a state."""
+        last = self.checkpoints[-1].seq if self.checkpoints else 0
+        return bool(state.ledger.changes) and state.seq - last > max(APART, state.seq // 64)
+
     def checkpoint(self, state: CampaignState) -> None:
         """Keep a copy of a state whose events are all in the store, from time to time."""
-        last = self.checkpoints[-1].seq if self.checkpoints else 0
-        if state.ledger.changes and state.seq - last > max(APART, state.seq // 64):
+        if self.is_due(state):
             self.checkpoints.append(Checkpoint(state.seq, state.freeze()))
 
     def load(self, upto: int | None = None) -> Loaded:

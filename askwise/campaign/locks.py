@@ -38,6 +38,11 @@ class FairLock:
             self._owner = None
             self._lock.release()
 
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody waits for it."""
+        return self._gate.locked()
+
     def __enter__(self) -> None:
         self.acquire()
 

@@ -52,6 +52,10 @@ class Crew(ABC):
     def start(self, work: Callable[[], None]) -> None:
         """Do ``work`` soon, in another thread."""
 
+    def commit(self, work: Callable[[], None]) -> None:
+        """Do the same for who has just started other work, and waits for this at its end."""
+        self.start(work)
+
     @abstractmethod
     def wake(self, requests: Sequence["Request"]) -> None:
         """Tell those whose requests are done; called in that thread, once a transaction."""

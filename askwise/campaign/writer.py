@@ -7,9 +7,14 @@ serves thousands of writes. Each still is all or nothing, and is answered once i
 What a write does is worked out before its transaction begins: a decision may take seconds, and a
 store that is locked meanwhile would keep other campaigns waiting. The transaction then only
 appends, if nobody else has written since; if somebody has, the work is done again.
+
+Where commits take long, a crew does them in a second thread, and the first one meanwhile works out
+what comes next (``_append_and_go_on``). The state is then ahead of the log, so it is not lent to
+anybody: whoever waits for it gets it once all of that is committed.
 """
 
 import json
+import logging
 import threading
 import time
 from collections import deque
@@ -18,6 +23,7 @@ from typing import Any, TypeVar
 
 from askwise.campaign import requests
 from askwise.campaign.cached import CachedState
+from askwise.campaign.commits import Commit, Group
 from askwise.campaign.loading import Loaded, Renamed
 from askwise.campaign.requests import (
     Action,
@@ -37,6 +43,8 @@ from askwise.core.event_columns import EventColumns
 from askwise.core.events import Event
 from askwise.store import Reply, Store
 
+log = logging.getLogger("askwise.campaign")
+
 T = TypeVar("T")
 
 LARGEST_GROUP = 256
@@ -50,6 +58,14 @@ LONG_WORK = 0.1
 
 LONGEST_CHANGE = 60.0
 """Seconds that the change of an old answer may take, as the log is folded again from there."""
+
+SLOW_APPEND = 0.004
+"""Seconds that an append takes on average from which on work goes on meanwhile: for less it is not
+worth handing it to another thread.
+"""
+
+PAUSE = 0.001
+"""Seconds between looks at who has come during a commit."""
 
 SHARED_FOR = 64
 """Transactions for which a campaign counts as shared after another process has written to it."""
@@ -83,6 +99,10 @@ class Writer(CachedState):
         self._turn = threading.Lock()
         self._writing = False
         self._waiting: deque[Request] = deque()
+        self._append_takes = 0.0
+        """Seconds that appends took of late."""
+        self._goes_on = True
+        """Whether work may go on during a commit: not once after that has failed."""
         self._released = 0
         """How many assignments the transaction under way has released as overdue."""
         self._shared = 0
@@ -141,7 +161,7 @@ class Writer(CachedState):
         try:
             while True:
                 with self.lock:
-                    self._commit_waiting()
+                    self._commit_waiting(going_on=True)
                 with self._turn:
                     if not self._waiting:
                         self._writing = False
@@ -174,70 +194,89 @@ class Writer(CachedState):
             request.leads = False
             self._pass_on()
 
-    def _commit_waiting(self) -> None:
-        group: list[Request] = []
-        try:
-            with self._turn:
-                while self._waiting and len(group) < LARGEST_GROUP:
-                    group.append(self._waiting.popleft())
-            self._commit_group(group)
-        finally:
-            for request in group:
-                if not request.done:
-                    request.fail(requests.interrupted())
-                if request.waiter is None and not request.leads:
-                    request.woken.release()
-            submitted = [request for request in group if request.waiter is not None]
-            if submitted and self.crew is not None:
-                self.crew.wake(submitted)
+    def _commit_waiting(self, *, going_on: bool = False) -> None:
+        """Commit for all who wait; ``going_on``, for those who come meanwhile too."""
+        group, following = Group(), Group()
+        while True:
+            try:
+                if group.work is None:
+                    self._take(group)
+                if group.requests:
+                    self._commit_group(group, following if going_on else None)
+            finally:
+                if not group.told:
+                    self._tell(group)
+            if not following.requests:
+                return
+            group, following = following, Group()
 
-    def _commit_group(self, group: list[Request]) -> None:
-        if len(group) == 1:
-            self._commit_alone(group[0])
+    def _take(self, group: Group) -> None:
+        with self._turn:
+            while self._waiting and len(group.requests) < LARGEST_GROUP:
+                group.requests.append(self._waiting.popleft())
+
+    def _tell(self, group: Group) -> None:
+        for request in group.requests:
+            if not request.done:
+                request.fail(requests.interrupted())
+            if request.waiter is None and not request.leads:
+                request.woken.release()
+        submitted = [request for request in group.requests if request.waiter is not None]
+        if submitted and self.crew is not None:
+            self.crew.wake(submitted)
+
+    def _commit_group(self, group: Group, following: Group | None) -> None:
+        if len(group.requests) == 1:
+            self._commit_alone(group, following)
             return
         try:
-            self._commit(group)
+            self._commit(group, following)
         except HalfDone:
-            for request in group:
+            for request in group.requests:
                 request.reset()
-            for request in group:
-                self._commit_alone(request)
+            for request in group.requests:
+                self._commit_alone(Group([request]), None)
 
-    def _commit_alone(self, request: Request) -> None:
+    def _commit_alone(self, group: Group, following: Group | None) -> None:
         try:
-            self._commit([request])
+            self._commit(group, following)
         except HalfDone as half:
-            request.fail(half.error)
+            group.requests[0].fail(half.error)
 
-    def _commit(self, group: list[Request]) -> None:
-        """Work out what the requests of a group write, append it and commit."""
+    def _commit(self, group: Group, following: Group | None) -> None:
+        """Work out what the requests of a group write, append it and commit.
+
+        The work of those in ``following``, if it is given, is done meanwhile: they are next.
+        """
         attempt = 1
         while True:
             begun = time.perf_counter()
             try:
-                inside = self._shared > 0 or attempt == ATTEMPTS
-                self._commit_once(group, inside=inside, trusting=attempt == 1)
+                inside = group.work is None and (self._shared > 0 or attempt == ATTEMPTS)
+                self._commit_once(group, following, inside=inside, trusting=attempt == 1)
                 return
             except Outdated:
                 # By another process: a long log is not folded inside a transaction.
                 self._state = None
             except Overtaken:
                 attempt += 1
-                for request in group:
+                group.work = None
+                for request in group.requests:
                     request.reset()
                 # To do the work again costs a fold of the log: from now on those who write wait
                 # for each other, unless their work would keep others waiting for long.
                 if time.perf_counter() - begun < LONG_WORK:
                     self._shared = SHARED_FOR
 
-    def _commit_once(self, group: list[Request], *, inside: bool, trusting: bool) -> None:
+    def _commit_once(
+        self, group: Group, following: Group | None, *, inside: bool, trusting: bool
+    ) -> None:
         """Do the work of a group, ``inside`` a transaction or before it, and append it.
 
         ``trusting``, nobody looks beforehand whether another process has written: that the log
         ends where the state does is seen once the work is done, and else it is done again.
         """
         before = None
-        keys = [each.write.key for each in group if each.write.key is not None]
         try:
             if inside:
                 state = self._loaded()
@@ -250,59 +289,148 @@ class Writer(CachedState):
                     except Renamed as renamed:
                         state = self._reloaded(renamed)
                     before = state.seq
-                    work = self._work(group, state, transaction.replies(keys))
+                    known = transaction.replies(_keys_of(group.requests))
+                    work = Work([])
+                    self._work(group.requests, state, known, work)
                     work.append_to(transaction, before)
             else:
                 state = self._loaded() if trusting else self.current()
                 before = state.seq
-                known = self.store.replies(self.name, keys) if keys else {}
-                work = self._work(group, state, known)
-                if work.events or work.kept:
-                    self._append_unless_overtaken(work, before)
-                elif trusting:
-                    self._refuse_overtaken(group, before)
+                if group.work is None:
+                    group.before, work = before, Work([])
+                    self._work(group.requests, state, self._known(group.requests), work)
+                    group.work = work
+                before = group.before
+                if not group.work.events and not group.work.kept:
+                    if trusting:
+                        self._refuse_overtaken(group, before)
+                elif following is not None and self._may_go_on(group, state):
+                    self._append_and_go_on(group, state, following)
+                else:
+                    self._append(group)
         except BaseException as error:
             # What was folded may not be in the store: forget it, restore on next use.
             if self._state is not None and before is not None and self._state.seq != before:
                 self._state = None
             if isinstance(error, HalfDone | Overtaken | Outdated):
                 raise
-            for request in group:
-                request.fail(request.error or requests.failure_of(error, group))
+            if not group.told:
+                for request in group.requests:
+                    request.fail(request.error or requests.failure_of(error, group.requests))
             if not isinstance(error, Exception):
                 raise
             return
-        self._maybe_snapshot(state, before)
+        # Not of a state that is ahead of the log, or was given up.
+        if self._state is state and (following is None or not following.requests):
+            self._maybe_snapshot(state, before)
 
-    def _refuse_overtaken(self, group: list[Request], before: int) -> None:
+    def _may_go_on(self, group: Group, state: CampaignState) -> bool:
+        """Whether it pays to work during the commit of a group, and nothing else is to be done."""
+        goes_on, self._goes_on = self._goes_on, True
+        return (
+            goes_on
+            and self._append_takes > SLOW_APPEND
+            and (len(group.requests) > 1 or bool(self._waiting))
+            and not self.lock.wanted
+            and not self._keeps_state(state, group.before)
+        )
+
+    def _append_and_go_on(self, group: Group, state: CampaignState, following: Group) -> None:
+        """Append what a group writes in another thread, and meanwhile do the work of the next."""
+        assert self.crew is not None
+        commit = Commit(group, self._append, self._tell)
+        self.crew.commit(commit.run)
+        failed = True
+        try:
+            self._work_ahead(group, state, following, commit)
+            failed = False
+        except Exception:
+            # It is done once more, without going on, and whoever is at fault gets the error then.
+            log.debug("work during a commit failed", exc_info=True)
+        finally:
+            commit.ended(None)
+            if failed or commit.error is not None:
+                self._state = None
+                self._goes_on = False
+                self._put_back(following)
+        if commit.error is not None:
+            raise commit.error
+
+    def _work_ahead(
+        self, group: Group, state: CampaignState, following: Group, commit: Commit
+    ) -> None:
+        """Do the work of those who come until a commit has ended, on the state that it leads to."""
+        assert group.work is not None
+        following.before = state.seq
+        following.work = work = Work([])
+        # What the commit is about to keep is not in the store yet.
+        known = {reply.key: reply for reply in group.work.kept}
+        while not self.lock.wanted:
+            over, taken = commit.ended(), len(following.requests)
+            self._take(following)
+            came = following.requests[taken:]
+            if came:
+                known |= self._known(came)
+                self._work(came, state, known, work, commit)
+            if over or len(following.requests) == LARGEST_GROUP:
+                return
+            if not came:
+                commit.ended(PAUSE)
+
+    def _put_back(self, group: Group) -> None:
+        """Let the requests of a group wait as if they had just come, before all others."""
+        for request in group.requests:
+            request.reset()
+        with self._turn:
+            self._waiting.extendleft(reversed(group.requests))
+        group.requests, group.work = [], None
+
+    def _known(self, asked: list[Request]) -> dict[str, Reply]:
+        keys = _keys_of(asked)
+        return self.store.replies(self.name, keys) if keys else {}
+
+    def _refuse_overtaken(self, group: Group, before: int) -> None:
         try:
             position = self.store.position(self.name)
         except AskwiseError:
             # The log was moved away: what an old state has refused does not count.
-            for request in group:
+            for request in group.requests:
                 request.reset()
             raise
         if position != before:
             raise Overtaken
 
-    def _append_unless_overtaken(self, work: Work, before: int) -> None:
+    def _append(self, group: Group) -> None:
+        """Append what a group writes, unless another process has written."""
+        assert group.work is not None
+        begun = time.perf_counter()
         try:
-            self.store.append(self.name, work.events, before, work.kept)
+            self.store.append(self.name, group.work.events, group.before, group.work.kept)
         except Conflict as error:
             # Another process has written, or has answered one of the keys.
             raise Overtaken from error
+        self._append_takes += (time.perf_counter() - begun - self._append_takes) / 8
 
-    def _work(self, group: list[Request], state: CampaignState, known: dict[str, Reply]) -> Work:
-        """Act for all requests that are not refused, on a state at the end of the log."""
+    def _work(
+        self,
+        asked: list[Request],
+        state: CampaignState,
+        known: dict[str, Reply],
+        work: Work,
+        commit: Commit | None = None,
+    ) -> None:
+        """Act for all requests that are not refused, on a state at the end of the log.
+
+        During a ``commit`` that is where the log will end.
+        """
         now = self.clock()
         # What is overdue is released whether or not the requests are granted.
         expiry = Verbs(self.name, state, now, None)
         expiry.expire_overdue()
-        work = Work(expiry.events)
+        work.events += expiry.events
         self._released = len(expiry.events)
-        for request in group:
-            self._run(request, state, now, known, work)
-        return work
+        for request in asked:
+            self._run(request, state, now, known, work, commit)
 
     def _run(
         self,
@@ -311,6 +439,7 @@ class Writer(CachedState):
         now: float,
         known: dict[str, Reply],
         work: Work,
+        commit: Commit | None,
     ) -> None:
         """Do one write of a group; a refusal is the request's own affair."""
         write, key, before = request.write, request.write.key, state.seq
@@ -321,7 +450,7 @@ class Writer(CachedState):
                 return
             verbs = Verbs(self.name, state, now, key)
             verbs.refold = lambda events, prepared: self._refolded(
-                [*work.events, *events], prepared
+                [*work.events, *events], prepared, commit
             )
             found = write.action.act(verbs)
         except (StoreError, Overtaken):
@@ -346,13 +475,24 @@ class Writer(CachedState):
         """
         return self._load(lambda: self.loader.refold([change], most=LONGEST_CHANGE))
 
-    def _refolded(self, events: Sequence[Event], prepared: list[Loaded]) -> CampaignState:
+    def _refolded(
+        self, events: Sequence[Event], prepared: list[Loaded], commit: Commit | None
+    ) -> CampaignState:
         """A state that has folded the log and these events, whose last is a change of an answer.
 
-        What was ``prepared`` for it is used up.
+        What was ``prepared`` for it is used up. The log is read to its end, so a ``commit`` that is
+        under way ends first.
         """
+        if commit is not None:
+            commit.ended(None)
+            if commit.error is not None:
+                raise Overtaken
         if prepared and prepared[0].state.seq >= events[0].seq:
             raise Overtaken
         loaded = self.loader.follow(events, prepared.pop() if prepared else None)
         self._saved = min(self._saved, loaded.saved)
         return loaded.state
+
+
+def _keys_of(asked: list[Request]) -> list[str]:
+    return [each.write.key for each in asked if each.write.key is not None]

@@ -58,7 +58,7 @@ def make_app(settings: Settings, store: Store | None = None) -> Application:
     when the application ends.
     """
     opened = open_store(settings.store) if store is None else store
-    crew = LoopCrew(Threads("writer", MOST_OPEN))
+    crew = LoopCrew(Threads("writer", MOST_OPEN), Threads("committer", MOST_OPEN))
     open_campaigns = OpenCampaigns(opened, settings.sweep, crew=crew, lease=settings.lease)
     identities = Identities(opened)
     network = Network(private=settings.private_hooks)

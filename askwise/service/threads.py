@@ -74,14 +74,19 @@ class Threads:
 
 class LoopCrew(Crew):
     """Commits for requests that an event loop waits for: one thread a campaign that is written to,
-    and one call into the loop a transaction.
+    a second one where commits take long, and one call into the loop a transaction.
     """
 
-    def __init__(self, threads: Threads) -> None:
-        self._threads = threads
+    def __init__(self, writers: Threads, committers: Threads) -> None:
+        self._writers = writers
+        self._committers = committers
 
     def start(self, work: Callable[[], None]) -> None:
-        self._threads.start(work)
+        self._writers.start(work)
+
+    def commit(self, work: Callable[[], None]) -> None:
+        # Writers wait for them: were they of one kind, all might wait for one more.
+        self._committers.start(work)
 
     def wake(self, requests: Sequence[Request]) -> None:
         loops = {request.waiter.get_loop() for request in requests}

@@ -53,7 +53,9 @@ def test_writes_are_awaited_in_the_loop_and_refused_each_for_itself() -> None:
     store = open_store("memory")
     fields = {"workers": [{"id": "ann", "price": 1}], "tasks": ["t", "u"], "options": ["a", "b"]}
     Campaign.create(store=store, name="cats", policy="random-pairs", seed=1, **fields)  # type: ignore[arg-type]
-    campaign = Campaign.open(store, "cats", crew=LoopCrew(Threads("writer", 1)))
+    campaign = Campaign.open(
+        store, "cats", crew=LoopCrew(Threads("writer", 1), Threads("committer", 1))
+    )
 
     async def use() -> None:
         first, second = await asyncio.gather(

@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_from_bytes
@@ -21,6 +22,9 @@ _FORK_PATIENCE = 1.0
 
 _PAUSE = 0.01
 """Seconds between attempts where SQLite itself does not wait for a lock."""
+
+_TOGETHER = (64, 16, 4, 1)
+"""Rows that are inserted by one statement: a few numbers, as each makes a statement of its own."""
 
 _PRIVATE = 0o600
 """The mode of a new file: it holds hashes of keys, secrets of webhooks, and answers."""
@@ -66,10 +70,20 @@ class SqliteConnection(Connection):
         except (sqlite3.Error, UnicodeEncodeError) as error:
             raise self._failed(error) from error
 
-    def run_many(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Execute a statement for each row."""
+    def insert(self, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Insert rows of all columns of a table.
+
+        Several with one statement: after each one a thread waits for its turn to run Python again,
+        behind all that have something to do.
+        """
+        connection, at = self._open(), 0
         try:
-            self._open().executemany(statement, rows)
+            for count in _TOGETHER:
+                while len(rows) - at >= count:
+                    row = f"({', '.join('?' * len(rows[at]))})"
+                    statement = f"INSERT INTO {table} VALUES {', '.join([row] * count)}"
+                    connection.execute(statement, list(chain.from_iterable(rows[at : at + count])))
+                    at += count
         except (sqlite3.Error, UnicodeEncodeError) as error:
             raise self._failed(error) from error
 

@@ -24,7 +24,6 @@ from askwise.store.sqlite.connections import SqliteConnection, SqliteConnections
 
 _CREATE = "INSERT INTO campaigns (name, created, spec) VALUES (?, ?, ?)"
 _KNOWN = "SELECT archived FROM campaigns WHERE name = ?"
-_APPEND = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)"
 _KEEP = "INSERT INTO replies VALUES (?, ?, ?, ?)"
 _BODY = "SELECT body FROM records WHERE kind = ? AND id = ?"
 _SAVE = f"""
@@ -37,7 +36,7 @@ class _SqliteTransaction(SqlTransaction):
     link: SqliteConnection
 
     def _append(self, rows: list[EventRow]) -> None:
-        self.link.run_many(_APPEND, [(self.campaign, *row) for row in rows])
+        self.link.insert("events", [(self.campaign, *row) for row in rows])
 
     def _keep(self, reply: Reply) -> None:
         self.link.run(_KEEP, self.campaign, *astuple(reply))
@@ -128,9 +127,9 @@ class SqliteStore(SqlAmending, TellsNews):
                     raise errors.reply_exists(name, taken)
                 if len(set(keys)) < len(keys):
                     raise errors.reply_exists(name, max(keys, key=keys.count))
-                link.run_many(_KEEP, [(campaign, *astuple(reply)) for reply in replies])
+                link.insert("replies", [(campaign, *astuple(reply)) for reply in replies])
             if rows:
-                link.run_many(_APPEND, [(campaign, *row) for row in rows])
+                link.insert("events", [(campaign, *row) for row in rows])
         if rows:
             self._news.post(name)
 
@@ -237,13 +236,13 @@ class SqliteFiller(Filler):
         ((self._campaign,),) = self._link.run("SELECT last_insert_rowid()")
 
     def rows(self, rows: Sequence[EventRow]) -> None:
-        self._link.run_many(_APPEND, [(self._campaign, *row) for row in rows])
+        self._link.insert("events", [(self._campaign, *row) for row in rows])
 
     def replies(self, replies: Sequence[Reply]) -> None:
-        self._link.run_many(_KEEP, [(self._campaign, *astuple(reply)) for reply in replies])
+        self._link.insert("replies", [(self._campaign, *astuple(reply)) for reply in replies])
 
     def records(self, records: Sequence[Record]) -> None:
-        self._link.run_many("INSERT INTO records VALUES (?, ?, ?)", list(map(astuple, records)))
+        self._link.insert("records", list(map(astuple, records)))
 
 
 def _taken(name: str, known: list[Any]) -> Conflict:
