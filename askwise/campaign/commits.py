@@ -8,7 +8,7 @@ from askwise.campaign.requests import Request, Work
 
 
 @dataclass(eq=False)
-class Group:
+class WriteGroup:
     """Requests that share a transaction."""
 
     requests: list[Request] = field(default_factory=list)
@@ -17,16 +17,16 @@ class Group:
     before: int = 0
     """The end of the log that it follows."""
     told: bool = False
-    """Whether those who wait for it were told what came of it."""
+    """Whether those who wait for it were told."""
 
 
 @dataclass(eq=False)
 class Commit:
     """The append of a group in a thread of its own; who waits for it is told by that thread."""
 
-    group: Group
-    append: Callable[[Group], None]
-    tell: Callable[[Group], None]
+    group: WriteGroup
+    append: Callable[[WriteGroup], None]
+    tell: Callable[[WriteGroup], None]
     error: BaseException | None = None
     _ended: threading.Event = field(default_factory=threading.Event)
 

@@ -10,21 +10,19 @@ appends, if nobody else has written since; if somebody has, the work is done aga
 
 Where commits take long, a crew does them in a second thread, and the first one meanwhile works out
 what comes next (``_append_and_go_on``). The state is then ahead of the log, so it is not lent to
-anybody: whoever waits for it gets it once all of that is committed.
+anybody: those who wait for it get it once all of that is committed.
 """
 
-import json
 import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from askwise.campaign import requests
-from askwise.campaign.cached import CachedState
-from askwise.campaign.commits import Commit, Group
-from askwise.campaign.loading import Loaded, Renamed
+from askwise.campaign.commits import Commit, WriteGroup
+from askwise.campaign.loading import Renamed
 from askwise.campaign.requests import (
     Action,
     Crew,
@@ -37,11 +35,10 @@ from askwise.campaign.requests import (
 from askwise.campaign.revisions import Outdated
 from askwise.campaign.spec import Spec
 from askwise.campaign.state import CampaignState
-from askwise.campaign.verbs import Verbs
-from askwise.core.errors import AskwiseError, Conflict, StoreError
+from askwise.campaign.worked import WorkedState, keys_of
+from askwise.core.errors import AskwiseError, Conflict
 from askwise.core.event_columns import EventColumns
-from askwise.core.events import Event
-from askwise.store import Reply, Store
+from askwise.store import Store
 
 log = logging.getLogger("askwise.campaign")
 
@@ -56,9 +53,6 @@ ATTEMPTS = 3
 LONG_WORK = 0.1
 """Seconds from which on the work of a write is long: it is not done inside a transaction."""
 
-LONGEST_CHANGE = 60.0
-"""Seconds that the change of an old answer may take, as the log is folded again from there."""
-
 SLOW_APPEND = 0.004
 """Seconds that an append takes on average from which on work goes on meanwhile: for less it is not
 worth handing it to another thread.
@@ -71,7 +65,7 @@ SHARED_FOR = 64
 """Transactions for which a campaign counts as shared after another process has written to it."""
 
 
-class Writer(CachedState):
+class Writer(WorkedState):
     """The state of one campaign, at the end of its log, and the writes to it.
 
     Parameters
@@ -93,8 +87,7 @@ class Writer(CachedState):
         later: Callable[[Callable[[], None]], object] | None = None,
         crew: Crew | None = None,
     ) -> None:
-        super().__init__(store, name, spec, later)
-        self.clock = clock
+        super().__init__(store, name, spec, clock, later)
         self.crew = crew
         self._turn = threading.Lock()
         self._writing = False
@@ -103,8 +96,6 @@ class Writer(CachedState):
         """Seconds that appends took of late."""
         self._goes_on = True
         """Whether work may go on during a commit: not once after that has failed."""
-        self._released = 0
-        """How many assignments the transaction under way has released as overdue."""
         self._shared = 0
         """Transactions left for which short work is done inside them, as others write too."""
 
@@ -196,7 +187,7 @@ class Writer(CachedState):
 
     def _commit_waiting(self, *, going_on: bool = False) -> None:
         """Commit for all who wait; ``going_on``, for those who come meanwhile too."""
-        group, following = Group(), Group()
+        group, following = WriteGroup(), WriteGroup()
         while True:
             try:
                 if group.work is None:
@@ -208,14 +199,14 @@ class Writer(CachedState):
                     self._tell(group)
             if not following.requests:
                 return
-            group, following = following, Group()
+            group, following = following, WriteGroup()
 
-    def _take(self, group: Group) -> None:
+    def _take(self, group: WriteGroup) -> None:
         with self._turn:
             while self._waiting and len(group.requests) < LARGEST_GROUP:
                 group.requests.append(self._waiting.popleft())
 
-    def _tell(self, group: Group) -> None:
+    def _tell(self, group: WriteGroup) -> None:
         for request in group.requests:
             if not request.done:
                 request.fail(requests.interrupted())
@@ -225,7 +216,7 @@ class Writer(CachedState):
         if submitted and self.crew is not None:
             self.crew.wake(submitted)
 
-    def _commit_group(self, group: Group, following: Group | None) -> None:
+    def _commit_group(self, group: WriteGroup, following: WriteGroup | None) -> None:
         if len(group.requests) == 1:
             self._commit_alone(group, following)
             return
@@ -235,15 +226,15 @@ class Writer(CachedState):
             for request in group.requests:
                 request.reset()
             for request in group.requests:
-                self._commit_alone(Group([request]), None)
+                self._commit_alone(WriteGroup([request]), None)
 
-    def _commit_alone(self, group: Group, following: Group | None) -> None:
+    def _commit_alone(self, group: WriteGroup, following: WriteGroup | None) -> None:
         try:
             self._commit(group, following)
         except HalfDone as half:
             group.requests[0].fail(half.error)
 
-    def _commit(self, group: Group, following: Group | None) -> None:
+    def _commit(self, group: WriteGroup, following: WriteGroup | None) -> None:
         """Work out what the requests of a group write, append it and commit.
 
         The work of those in ``following``, if it is given, is done meanwhile: they are next.
@@ -269,7 +260,7 @@ class Writer(CachedState):
                     self._shared = SHARED_FOR
 
     def _commit_once(
-        self, group: Group, following: Group | None, *, inside: bool, trusting: bool
+        self, group: WriteGroup, following: WriteGroup | None, *, inside: bool, trusting: bool
     ) -> None:
         """Do the work of a group, ``inside`` a transaction or before it, and append it.
 
@@ -289,7 +280,7 @@ class Writer(CachedState):
                     except Renamed as renamed:
                         state = self._reloaded(renamed)
                     before = state.seq
-                    known = transaction.replies(_keys_of(group.requests))
+                    known = transaction.replies(keys_of(group.requests))
                     work = Work([])
                     self._work(group.requests, state, known, work)
                     work.append_to(transaction, before)
@@ -324,7 +315,7 @@ class Writer(CachedState):
         if self._state is state and (following is None or not following.requests):
             self._maybe_snapshot(state, before)
 
-    def _may_go_on(self, group: Group, state: CampaignState) -> bool:
+    def _may_go_on(self, group: WriteGroup, state: CampaignState) -> bool:
         """Whether it pays to work during the commit of a group, and nothing else is to be done."""
         goes_on, self._goes_on = self._goes_on, True
         return (
@@ -335,7 +326,9 @@ class Writer(CachedState):
             and not self._keeps_state(state, group.before)
         )
 
-    def _append_and_go_on(self, group: Group, state: CampaignState, following: Group) -> None:
+    def _append_and_go_on(
+        self, group: WriteGroup, state: CampaignState, following: WriteGroup
+    ) -> None:
         """Append what a group writes in another thread, and meanwhile do the work of the next."""
         assert self.crew is not None
         commit = Commit(group, self._append, self._tell)
@@ -345,7 +338,7 @@ class Writer(CachedState):
             self._work_ahead(group, state, following, commit)
             failed = False
         except Exception:
-            # It is done once more, without going on, and whoever is at fault gets the error then.
+            # It is done once more, without going on, and the request at fault gets the error then.
             log.debug("work during a commit failed", exc_info=True)
         finally:
             commit.ended(None)
@@ -357,7 +350,7 @@ class Writer(CachedState):
             raise commit.error
 
     def _work_ahead(
-        self, group: Group, state: CampaignState, following: Group, commit: Commit
+        self, group: WriteGroup, state: CampaignState, following: WriteGroup, commit: Commit
     ) -> None:
         """Do the work of those who come until a commit has ended, on the state that it leads to."""
         assert group.work is not None
@@ -377,7 +370,7 @@ class Writer(CachedState):
             if not came:
                 commit.ended(PAUSE)
 
-    def _put_back(self, group: Group) -> None:
+    def _put_back(self, group: WriteGroup) -> None:
         """Let the requests of a group wait as if they had just come, before all others."""
         for request in group.requests:
             request.reset()
@@ -385,11 +378,7 @@ class Writer(CachedState):
             self._waiting.extendleft(reversed(group.requests))
         group.requests, group.work = [], None
 
-    def _known(self, asked: list[Request]) -> dict[str, Reply]:
-        keys = _keys_of(asked)
-        return self.store.replies(self.name, keys) if keys else {}
-
-    def _refuse_overtaken(self, group: Group, before: int) -> None:
+    def _refuse_overtaken(self, group: WriteGroup, before: int) -> None:
         try:
             position = self.store.position(self.name)
         except AskwiseError:
@@ -400,7 +389,7 @@ class Writer(CachedState):
         if position != before:
             raise Overtaken
 
-    def _append(self, group: Group) -> None:
+    def _append(self, group: WriteGroup) -> None:
         """Append what a group writes, unless another process has written."""
         assert group.work is not None
         begun = time.perf_counter()
@@ -410,89 +399,3 @@ class Writer(CachedState):
             # Another process has written, or has answered one of the keys.
             raise Overtaken from error
         self._append_takes += (time.perf_counter() - begun - self._append_takes) / 8
-
-    def _work(
-        self,
-        asked: list[Request],
-        state: CampaignState,
-        known: dict[str, Reply],
-        work: Work,
-        commit: Commit | None = None,
-    ) -> None:
-        """Act for all requests that are not refused, on a state at the end of the log.
-
-        During a ``commit`` that is where the log will end.
-        """
-        now = self.clock()
-        # What is overdue is released whether or not the requests are granted.
-        expiry = Verbs(self.name, state, now, None)
-        expiry.expire_overdue()
-        work.events += expiry.events
-        self._released = len(expiry.events)
-        for request in asked:
-            self._run(request, state, now, known, work, commit)
-
-    def _run(
-        self,
-        request: Request,
-        state: CampaignState,
-        now: float,
-        known: dict[str, Reply],
-        work: Work,
-        commit: Commit | None,
-    ) -> None:
-        """Do one write of a group; a refusal is the request's own affair."""
-        write, key, before = request.write, request.write.key, state.seq
-        try:
-            if key in known:
-                first = requests.reply_again(known[key], write.text)
-                request.succeed(write.action.recall(state, first))
-                return
-            verbs = Verbs(self.name, state, now, key)
-            verbs.refold = lambda events, prepared: self._refolded(
-                [*work.events, *events], prepared, commit
-            )
-            found = write.action.act(verbs)
-        except (StoreError, Overtaken):
-            raise
-        except Exception as error:
-            if state.seq != before:
-                raise HalfDone(error) from error
-            request.fail(error)
-            return
-        kept = None if key is None else write.action.keep(found)
-        if key is not None and kept is not None:
-            known[key] = Reply(key, write.text, json.dumps(kept))
-            work.kept.append(known[key])
-        request.succeed(found)
-        work.events += verbs.events
-
-    def prepare(self, change: Event) -> Loaded:
-        """Fold the log with a change of an answer that is about to follow.
-
-        Nobody else waits for it: the write that follows has to fold only what was written
-        meanwhile. TooLarge if it would take longer than ``LONGEST_CHANGE``.
-        """
-        return self._load(lambda: self.loader.refold([change], most=LONGEST_CHANGE))
-
-    def _refolded(
-        self, events: Sequence[Event], prepared: list[Loaded], commit: Commit | None
-    ) -> CampaignState:
-        """A state that has folded the log and these events, whose last is a change of an answer.
-
-        What was ``prepared`` for it is used up. The log is read to its end, so a ``commit`` that is
-        under way ends first.
-        """
-        if commit is not None:
-            commit.ended(None)
-            if commit.error is not None:
-                raise Overtaken
-        if prepared and prepared[0].state.seq >= events[0].seq:
-            raise Overtaken
-        loaded = self.loader.follow(events, prepared.pop() if prepared else None)
-        self._saved = min(self._saved, loaded.saved)
-        return loaded.state
-
-
-def _keys_of(asked: list[Request]) -> list[str]:
-    return [each.write.key for each in asked if each.write.key is not None]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from askwise import Campaign
-from askwise.campaign import writer
+from askwise.campaign import worked
 from askwise.core.errors import AskwiseError, Conflict, InvalidAnswer, TooLarge, UnknownName
 from tests.campaign import certified
 from tests.campaign.revising.changed import asked, made
@@ -148,7 +148,7 @@ def test_a_change_that_would_take_too_long_is_refused_and_changes_nothing(
         campaign.tell(each.id, "cat")
     before = campaign.log()[-1].seq
     assert before > 256, "a fold is looked at every so many events"
-    monkeypatch.setattr(writer, "LONGEST_CHANGE", 1e-9)
+    monkeypatch.setattr(worked, "LONGEST_CHANGE", 1e-9)
     with pytest.raises(TooLarge, match=f"{before} events .* `askwise warm random-pairs`") as caught:
         campaign.revise(batch[0].id, "dog")
     assert caught.value.field == "assignment"
