@@ -16,7 +16,8 @@ from askwise.campaign.choosing import AutoTerms, Situation, choose_parts
 from askwise.campaign.piloting import check_piloted
 from askwise.campaign.screening import check_takes_questions
 from askwise.core.content import Content
-from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
+from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy
+from askwise.core.fields import refuse_unknown
 from askwise.core.pilot import PilotTerms, check_pilot, read_pilot
 from askwise.core.problem import Problem, Task, make_problem
 from askwise.core.registry import spec_of, stored_spec
@@ -115,12 +116,8 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
 
     One that is ``stored`` is opened even if its content can't show a task.
     """
-    for key in raw:
-        if key not in (*PROBLEM_FIELDS, *CHOICE_FIELDS, *KEPT_FIELDS):
-            known = (*PROBLEM_FIELDS, *CHOICE_FIELDS)
-            raise InvalidProblem(
-                f"a campaign has no field {key!r}: {nearest(key, known)}", field=key
-            )
+    told = (name for name in raw if name not in KEPT_FIELDS)
+    refuse_unknown(told, (*PROBLEM_FIELDS, *CHOICE_FIELDS), "a campaign")
     if raw.get("workers") is None:
         raise InvalidProblem("workers is missing", field="workers")
     terms = AutoTerms.read(raw.get("policy"))
