@@ -160,8 +160,7 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
     if problem.certify is not None and mechanism.bidding:
         raise InvalidProblem(
             f"certify can't be combined with mechanism {mechanism.name!r}, which takes bids: money "
-            "is "
-            "kept back for audits at known prices; leave one of the two out",
+            "is kept back for audits at known prices; leave one of the two out",
             field="certify",
         )
     if rule is not None:
@@ -219,8 +218,7 @@ def _read_pilot(
     if mechanism.bidding:
         raise InvalidProblem(
             f"pilot can't be combined with mechanism {mechanism.name!r}, which takes bids: what a "
-            "pilot "
-            "costs must be known beforehand; leave one of the two out",
+            "pilot costs must be known beforehand; leave one of the two out",
             field="pilot",
         )
     check_piloted(terms, problem, policy, rule)
