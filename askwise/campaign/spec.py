@@ -157,12 +157,8 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
     policy.check(problem)
     mechanism.check(problem, policy)
     check_hopeful(problem)
-    if problem.certify is not None and mechanism.bidding:
-        raise InvalidProblem(
-            f"certify can't be combined with mechanism {mechanism.name!r}, which takes bids: money "
-            "is kept back for audits at known prices; leave one of the two out",
-            field="certify",
-        )
+    if problem.certify is not None:
+        _refuse_bids(mechanism, "certify", "money is kept back for audits at known prices")
     if rule is not None:
         rule.check(problem)
     pilot = _read_pilot(raw.get("pilot"), problem, policy, rule, mechanism)
@@ -208,6 +204,15 @@ def _with_zero(outcome: Any) -> Any:
     return outcome
 
 
+def _refuse_bids(mechanism: Mechanism, what: str, why: str) -> None:
+    if mechanism.bidding:
+        raise InvalidProblem(
+            f"{what} can't be combined with mechanism {mechanism.name!r}, which takes bids: {why}; "
+            "leave one of the two out",
+            field=what,
+        )
+
+
 def _read_pilot(
     raw: Any, problem: Problem, policy: Policy, rule: StoppingRule | None, mechanism: Mechanism
 ) -> PilotTerms | None:
@@ -215,12 +220,7 @@ def _read_pilot(
     if terms is None:
         return None
     check_pilot(terms, problem)
-    if mechanism.bidding:
-        raise InvalidProblem(
-            f"pilot can't be combined with mechanism {mechanism.name!r}, which takes bids: what a "
-            "pilot costs must be known beforehand; leave one of the two out",
-            field="pilot",
-        )
+    _refuse_bids(mechanism, "pilot", "what a pilot costs must be known beforehand")
     check_piloted(terms, problem, policy, rule)
     return terms
 
@@ -232,13 +232,8 @@ def _read_screening(
     if terms is None:
         return None
     check_screened(terms, problem)
-    if mechanism.bidding:
-        raise InvalidProblem(
-            f"screening can't be combined with mechanism {mechanism.name!r}, which takes bids: "
-            "what a "
-            "gold question costs must be known before anybody bids; leave one of the two out",
-            field="screening",
-        )
+    why = "what a gold question costs must be known before anybody bids"
+    _refuse_bids(mechanism, "screening", why)
     check_takes_questions(policy, "screening")
     return terms
 
