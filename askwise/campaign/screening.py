@@ -211,7 +211,6 @@ def check_takes_questions(policy: Policy, what: str) -> None:
         able = [name for name in policies.names() if issubclass(policies.get(name), TakesPilot)]
         raise InvalidProblem(
             f"{what} can't be combined with policy {policy.name!r}, which counts on having chosen "
-            "every "
-            f"question itself: leave {what} out, or use one of {', '.join(able)}",
+            f"every question itself: leave {what} out, or use one of {', '.join(able)}",
             field=what,
         )

@@ -16,7 +16,8 @@ from askwise.campaign.choosing import AutoTerms, Situation, choose_parts
 from askwise.campaign.piloting import check_piloted
 from askwise.campaign.screening import check_takes_questions
 from askwise.core.content import Content
-from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy, nearest
+from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy
+from askwise.core.fields import refuse_unknown
 from askwise.core.pilot import PilotTerms, check_pilot, read_pilot
 from askwise.core.problem import Problem, Task, make_problem
 from askwise.core.registry import spec_of, stored_spec
@@ -115,12 +116,8 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
 
     One that is ``stored`` is opened even if its content can't show a task.
     """
-    for key in raw:
-        if key not in (*PROBLEM_FIELDS, *CHOICE_FIELDS, *KEPT_FIELDS):
-            known = (*PROBLEM_FIELDS, *CHOICE_FIELDS)
-            raise InvalidProblem(
-                f"a campaign has no field {key!r}: {nearest(key, known)}", field=key
-            )
+    told = (name for name in raw if name not in KEPT_FIELDS)
+    refuse_unknown(told, (*PROBLEM_FIELDS, *CHOICE_FIELDS), "a campaign")
     if raw.get("workers") is None:
         raise InvalidProblem("workers is missing", field="workers")
     terms = AutoTerms.read(raw.get("policy"))
@@ -160,13 +157,8 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
     policy.check(problem)
     mechanism.check(problem, policy)
     check_hopeful(problem)
-    if problem.certify is not None and mechanism.bidding:
-        raise InvalidProblem(
-            f"certify can't be combined with mechanism {mechanism.name!r}, which takes bids: money "
-            "is "
-            "kept back for audits at known prices; leave one of the two out",
-            field="certify",
-        )
+    if problem.certify is not None:
+        _refuse_bids(mechanism, "certify", "money is kept back for audits at known prices")
     if rule is not None:
         rule.check(problem)
     pilot = _read_pilot(raw.get("pilot"), problem, policy, rule, mechanism)
@@ -212,6 +204,15 @@ def _with_zero(outcome: Any) -> Any:
     return outcome
 
 
+def _refuse_bids(mechanism: Mechanism, what: str, why: str) -> None:
+    if mechanism.bidding:
+        raise InvalidProblem(
+            f"{what} can't be combined with mechanism {mechanism.name!r}, which takes bids: {why}; "
+            "leave one of the two out",
+            field=what,
+        )
+
+
 def _read_pilot(
     raw: Any, problem: Problem, policy: Policy, rule: StoppingRule | None, mechanism: Mechanism
 ) -> PilotTerms | None:
@@ -219,13 +220,7 @@ def _read_pilot(
     if terms is None:
         return None
     check_pilot(terms, problem)
-    if mechanism.bidding:
-        raise InvalidProblem(
-            f"pilot can't be combined with mechanism {mechanism.name!r}, which takes bids: what a "
-            "pilot "
-            "costs must be known beforehand; leave one of the two out",
-            field="pilot",
-        )
+    _refuse_bids(mechanism, "pilot", "what a pilot costs must be known beforehand")
     check_piloted(terms, problem, policy, rule)
     return terms
 
@@ -237,13 +232,8 @@ def _read_screening(
     if terms is None:
         return None
     check_screened(terms, problem)
-    if mechanism.bidding:
-        raise InvalidProblem(
-            f"screening can't be combined with mechanism {mechanism.name!r}, which takes bids: "
-            "what a "
-            "gold question costs must be known before anybody bids; leave one of the two out",
-            field="screening",
-        )
+    why = "what a gold question costs must be known before anybody bids"
+    _refuse_bids(mechanism, "screening", why)
     check_takes_questions(policy, "screening")
     return terms
 

@@ -179,8 +179,7 @@ def _refuse_without_tool(reading: Mapping[str, Any]) -> None:
         if value not in (None, []):
             raise InvalidParameter(
                 f"{name} can only be used with the export of a tool: name the tool with --from, or "
-                "leave "
-                f"--{name.replace('_', '-')} out",
+                f"leave --{name.replace('_', '-')} out",
                 field=name,
             )
 

@@ -18,7 +18,7 @@ from askwise.cli.options import (
     option,
     switch,
 )
-from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from askwise.campaign import Campaign, Payout
@@ -130,12 +130,4 @@ def _amounts(path: str) -> dict[str, str]:
     from askwise.data.columns import read_columns
 
     found = read_columns(path, ("worker", "owed"))
-    amounts: dict[str, str] = {}
-    for row, (worker, owed) in enumerate(
-        zip(found.cells["worker"], found.cells["owed"], strict=True)
-    ):
-        if worker in amounts:
-            message = f"{found.place(row)}: worker {worker!r} appears twice"
-            raise InvalidProblem(message, field="worker")
-        amounts[worker] = owed
-    return amounts
+    return found.each("worker", lambda worker, said: said["owed"])

@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Any
 
 from askwise.core.checks import between, flag, whole
-from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
-from askwise.core.fields import as_name
+from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.fields import as_name, refuse_unknown
 from askwise.core.money import SHARE_UNIT
 
 MOST_BLOCKS = 1000
@@ -108,11 +108,7 @@ def read_terms(raw: CertifyTerms | Mapping[str, Any] | None) -> CertifyTerms | N
             field="certify",
         )
     known = [field.name for field in fields(CertifyTerms)]
-    for key in raw:
-        if key not in known:
-            raise InvalidProblem(
-                f"certify has no field {key!r}: {nearest(str(key), known)}", field=f"certify.{key}"
-            )
+    refuse_unknown(raw, known, "certify", under="certify")
     for key in ("error", "confidence", "by"):
         if raw.get(key) is None:
             raise InvalidProblem(f"certify.{key} is missing", field=f"certify.{key}")

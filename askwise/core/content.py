@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from askwise.core.errors import InvalidProblem, nearest
-from askwise.core.fields import as_name
+from askwise.core.fields import as_name, refuse_unknown
 from askwise.core.parts import (
     Field,
     Part,
@@ -274,11 +274,7 @@ def _made(noun: type[T], raw: object, label: str, short: str | None) -> T:
         raise invalid(label, raw, "give a mapping of its fields")
     parameters = dataclasses.fields(noun)  # type: ignore[arg-type]
     known = [field.name for field in parameters]
-    for key in map(str, raw):
-        if key not in known:
-            raise InvalidProblem(
-                f"{label} has a field {key!r}: {nearest(key, known)}", field=f"{label}.{key}"
-            )
+    refuse_unknown(raw, known, label, under=label)
     for field in parameters:
         if field.default is dataclasses.MISSING and field.name not in raw:
             raise InvalidProblem(f"{label} lacks {field.name!r}", field=f"{label}.{field.name}")

@@ -1,12 +1,12 @@
 """Checks of the fields of a problem: its workers, its tasks and their names."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any, TypeVar
 
-from askwise.core.errors import InvalidProblem, nearest
+from askwise.core.errors import AskwiseError, InvalidProblem, nearest
 from askwise.core.money import field_of
 
 T = TypeVar("T")
@@ -17,16 +17,32 @@ def fields_of(raw: object, noun: type, kind: str, needed: tuple[str, ...]) -> di
     if not isinstance(raw, Mapping):
         raise InvalidProblem(f"{kind} is {raw!r}: give a mapping with an 'id'", field=kind)
     known: tuple[str, ...] = noun.__slots__  # type: ignore[attr-defined]
-    for key in raw:
-        if key not in known:
-            raise InvalidProblem(
-                f"{kind} {raw.get('id')!r} has a field {key!r}: {nearest(str(key), known)}",
-                field=str(key),
-            )
+    refuse_unknown(raw, known, f"{kind} {raw.get('id')!r}")
     for key in ("id", *needed):
         if key not in raw:
             raise InvalidProblem(f"{kind} {raw.get('id')!r} lacks {key!r}", field=key)
     return dict(raw)
+
+
+def refuse_unknown(
+    given: Iterable[Any],
+    known: Collection[str],
+    what: str,
+    *,
+    under: str = "",
+    field: str | None = None,
+    error: type[AskwiseError] = InvalidProblem,
+) -> None:
+    """Refuse names of fields that ``what`` does not have; those that it may mean are told.
+
+    The error is about the name, ``under`` that of what it is in, or about ``field``.
+    """
+    for name in map(str, given):
+        if name not in known:
+            place = f"{under}.{name}" if under else name
+            raise error(
+                f"{what} has no field {name!r}: {nearest(name, known)}", field=field or place
+            )
 
 
 def is_name(value: object) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
-from askwise.core.fields import as_name
+from askwise.core.fields import as_name, refuse_unknown
 from askwise.core.problem import Problem, Worker
 
 PILOT = "pilot"
@@ -69,12 +69,7 @@ def read_pilot(
     if raw is None or isinstance(raw, PilotTerms):
         return raw
     fields = raw if isinstance(raw, Mapping) else {"tasks": raw}
-    known = ("tasks", "workers")
-    for key in fields:
-        if key not in known:
-            raise InvalidProblem(
-                f"pilot has no field {key!r}: {nearest(str(key), known)}", field=f"pilot.{key}"
-            )
+    refuse_unknown(fields, ("tasks", "workers"), "pilot", under="pilot")
     if fields.get("tasks") is None:
         raise InvalidProblem("pilot.tasks is missing: say how many tasks", field="pilot.tasks")
     who = fields.get("workers")

@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, get_args
 
 from askwise.core.checks import between, flag, real, whole
-from askwise.core.errors import InvalidParameter, InvalidProblem, nearest
+from askwise.core.errors import InvalidParameter, InvalidProblem
+from askwise.core.fields import refuse_unknown
 from askwise.core.problem import Problem, Worker
 
 QUALIFICATION: Final = "qualification"
@@ -133,12 +134,7 @@ def read_screening(raw: ScreeningTerms | Mapping[str, Any] | bool | None) -> Scr
             field="screening",
         )
     known = [field.name for field in fields(ScreeningTerms)]
-    for key in raw:
-        if key not in known:
-            raise InvalidProblem(
-                f"screening has no field {key!r}: {nearest(str(key), known)}",
-                field=f"screening.{key}",
-            )
+    refuse_unknown(raw, known, "screening", under="screening")
     given = dict(raw)
     if "kinds" in given:
         who = given["kinds"]

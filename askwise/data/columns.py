@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from askwise.core.errors import InvalidParameter, InvalidProblem
 from askwise.core.files import atomic_file
-from askwise.data.tables import columns_of, csv_rows, read_text
+from askwise.data.tables import columns_of, csv_rows, placed, read_text
+
+T = TypeVar("T")
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl", ".jsonl.gz", ".parquet")
 
@@ -57,6 +59,20 @@ class Columns:
         """Name the place of a row, for messages."""
         word = "row" if ending_of(self.source) == ".parquet" else "line"
         return f"{self.source}, {word} {self.lines[row]}"
+
+    def each(
+        self, column: str, make: Callable[[str, dict[str, str]], T], *, noun: str = "worker"
+    ) -> dict[str, T]:
+        """What ``make`` makes of the name in a column and the rest of its row; each name once."""
+        made: dict[str, T] = {}
+        for row, values in enumerate(zip(*self.cells.values(), strict=True)):
+            with placed(self.place(row)):
+                rest = dict(zip(self.cells, values, strict=True))
+                name = rest.pop(column)
+                if name in made:
+                    raise InvalidProblem(f"{noun} {name!r} appears twice", field=column)
+                made[name] = make(name, rest)
+        return made
 
 
 def read_columns(

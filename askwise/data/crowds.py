@@ -10,6 +10,7 @@ from typing import Any
 
 from askwise.core.checks import whole
 from askwise.core.errors import InvalidProblem, nearest
+from askwise.core.fields import refuse_unknown
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.problem import listed
 from askwise.data.tables import placed, read_toml
@@ -232,11 +233,7 @@ def _made(raw: Any, noun: Any, word: str) -> Any:
         raise InvalidProblem(f"{word} is {raw!r}: give a table with {named_by!r}", field=word)
     name = f"{word} {raw[named_by]!r}" if named_by in raw else f"a {word}"
     known: tuple[str, ...] = noun.__slots__
-    for key in raw:
-        if key not in known:
-            raise InvalidProblem(
-                f"{name} has a field {key!r}: {nearest(str(key), known)}", field=str(key)
-            )
+    refuse_unknown(raw, known, name)
     for key in _NEEDED[noun]:
         if key not in raw:
             raise InvalidProblem(f"{name} lacks {key!r}", field=key)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from askwise.core.errors import InvalidProblem
 from askwise.core.problem import Worker
 from askwise.data.columns import read_columns
-from askwise.data.tables import placed, value_of, worker_of_text
+from askwise.data.tables import value_of, worker_of_text
 
 WANTED = "a number above 0 and below 1, such as 0.8, or a range such as 0.7-0.9"
 
@@ -84,24 +84,19 @@ def read_guesses(path: str | os.PathLike[str], *, needed: bool = True) -> list[G
         raise InvalidProblem(
             f"{found.source} needs one column 'id' (or 'worker') that names the workers", field="id"
         )
-    made: dict[str, GuessedWorker] = {}
-    for row, values in enumerate(zip(*found.cells.values(), strict=True)):
-        given = dict(zip(found.cells, values, strict=True))
+
+    def guessed(name: str, given: dict[str, str]) -> GuessedWorker:
         said = given.pop("accuracy", "")
-        if "worker" in given:
-            given["id"] = given.pop("worker")
-        with placed(found.place(row)):
-            worker = worker_of_text(given)
-            if worker.id in made:
-                raise InvalidProblem(f"worker {worker.id!r} appears twice", field="id")
-            if needed and not said and not worker.trusted:
-                raise InvalidProblem(
-                    f"accuracy of worker {worker.id!r} is missing: give {WANTED}; or recorded "
-                    "answers with --answers",
-                    field="accuracy",
-                )
-            made[worker.id] = GuessedWorker(worker, _accuracy(said, worker.id) if said else None)
-    return list(made.values())
+        worker = worker_of_text({"id": name, **given})
+        if needed and not said and not worker.trusted:
+            raise InvalidProblem(
+                f"accuracy of worker {worker.id!r} is missing: give {WANTED}; or recorded "
+                "answers with --answers",
+                field="accuracy",
+            )
+        return GuessedWorker(worker, _accuracy(said, worker.id) if said else None)
+
+    return list(found.each("id" if "id" in found.cells else "worker", guessed).values())
 
 
 def _accuracy(text: str, name: str) -> float | tuple[float, float]:

@@ -7,7 +7,7 @@ from askwise.core.checks import whole
 from askwise.core.errors import InvalidProblem
 from askwise.core.problem import Worker
 from askwise.data.columns import read_columns
-from askwise.data.tables import placed, value_of, worker_of_text
+from askwise.data.tables import value_of, worker_of_text
 
 OF_WORKERS = ("limit", "kind", "family")
 """What a table of recorded workers may say of them beyond their price: fields of a Worker."""
@@ -43,18 +43,14 @@ def read_prices(
         raise InvalidProblem(
             f"{found.source} has no column 'worker' or 'id': name the workers", field="worker"
         )
-    made: dict[str, Worker] = {}
-    limits = found.cells.get("limit") or [""] * len(found.lines)
-    for row, (name, text, limit) in enumerate(
-        zip(found.cells[column], found.cells[price], limits, strict=True)
-    ):
-        with placed(found.place(row)):
-            if name in made:
-                raise InvalidProblem(f"worker {name!r} appears twice", field=column)
-            amount = value_of(text, Decimal, "an amount of money", price, price)
-            most = value_of(limit, int, "a whole number", "limit", "limit") if limit else None
-            made[name] = Worker(name, amount / per, limit=most)
-    return list(made.values())
+
+    def worker(name: str, said: dict[str, str]) -> Worker:
+        amount = value_of(said[price], Decimal, "an amount of money", price, price)
+        limit = said.get("limit")
+        most = value_of(limit, int, "a whole number", "limit", "limit") if limit else None
+        return Worker(name, amount / per, limit=most)
+
+    return list(found.each(column, worker).values())
 
 
 def read_recorded_workers(path: str | os.PathLike[str]) -> list[Worker]:
@@ -73,14 +69,7 @@ def read_recorded_workers(path: str | os.PathLike[str]) -> list[Worker]:
     Decimal('0.05')
     """
     found = read_columns(path, ("worker", "price"), OF_WORKERS, only=True)
-    made: dict[str, Worker] = {}
-    for row, values in enumerate(zip(*found.cells.values(), strict=True)):
-        with placed(found.place(row)):
-            given = dict(zip(found.cells, values, strict=True))
-            name = given.pop("worker")
-            if name in made:
-                raise InvalidProblem(f"worker {name!r} appears twice", field="worker")
-            made[name] = worker_of_text({"id": name, **given})
+    made = found.each("worker", lambda name, said: worker_of_text({"id": name, **said}))
     return list(made.values())
 
 
@@ -106,11 +95,6 @@ def read_kin(path: str | os.PathLike[str]) -> dict[str, Worker]:
             "file out",
             field="kind",
         )
-    made: dict[str, Worker] = {}
-    for row, name in enumerate(found.cells["worker"]):
-        with placed(found.place(row)):
-            if name in made:
-                raise InvalidProblem(f"worker {name!r} appears twice", field="worker")
-            said = {key: found.cells[key][row] for key in found.cells if key != "worker"}
-            made[name] = worker_of_text({"id": name, "price": "0", **said})
-    return made
+    return found.each(
+        "worker", lambda name, said: worker_of_text({"id": name, "price": "0", **said})
+    )

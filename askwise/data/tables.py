@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from askwise.core.errors import InvalidProblem, nearest
+from askwise.core.fields import refuse_unknown
 from askwise.core.problem import Task, Worker
 
 T = TypeVar("T", Task, Worker)
@@ -148,11 +149,7 @@ def read_toml(path: Path, noun: str, known: Sequence[str]) -> dict[str, Any]:
         raw = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise InvalidProblem(f"{path} is not TOML: {error}", field="file") from None
-    for key in raw:
-        if key not in known:
-            raise InvalidProblem(
-                f"{path}: {noun} has no field {key!r}: {nearest(key, known)}", field=key
-            )
+    refuse_unknown(raw, known, f"{path}: {noun}")
     return raw
 
 
@@ -288,11 +285,7 @@ def _read(
 
 def _given(text: Mapping[str, str], noun: type[T], needed: tuple[str, ...]) -> dict[str, Any]:
     kind, known = noun.__name__.lower(), [field.name for field in fields(noun)]
-    for name in text:
-        if name not in known:
-            raise InvalidProblem(
-                f"a {kind} has no field {name!r}: {nearest(name, known)}", field=name
-            )
+    refuse_unknown(text, known, f"a {kind}")
     given = {
         name: cell if name == "payload" else cell.strip()
         for name, cell in text.items()

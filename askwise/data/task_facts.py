@@ -5,7 +5,7 @@ import os
 
 from askwise.core.errors import InvalidProblem
 from askwise.data.columns import Columns, read_columns
-from askwise.data.tables import placed, value_of
+from askwise.data.tables import value_of
 
 
 def read_gold(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -46,19 +46,16 @@ def read_features(path: str | os.PathLike[str]) -> dict[str, tuple[float, ...]]:
     {'t1': (3.0, 0.5)}
     """
     found = read_columns(path, ("task",), every=True)
-    names = [name for name in found.cells if name != "task"]
-    if not names:
+    if len(found.cells) == 1:
         raise InvalidProblem(
             f"{found.source} has no column beside 'task': give features as numbers",
             field="features",
         )
-    made: dict[str, tuple[float, ...]] = {}
-    for row, task in enumerate(found.cells["task"]):
-        with placed(found.place(row)):
-            if task in made:
-                raise InvalidProblem(f"task {task!r} appears twice", field="task")
-            made[task] = tuple(_number(found.cells[name][row], name) for name in names)
-    return made
+
+    def numbers(task: str, said: dict[str, str]) -> tuple[float, ...]:
+        return tuple(_number(text, name) for name, text in said.items())
+
+    return found.each("task", numbers, noun="task")
 
 
 def _number(text: str, name: str) -> float:

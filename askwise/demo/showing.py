@@ -25,10 +25,9 @@ WAY_COLUMNS = ("labels right", "cost")
 WIDTH = 96
 
 WORKER_NOTE = (
-    "By audits: the share of their answers to audited messages that the expert agrees with, "
-    "with a 95% interval. In truth: their true accuracy on the certified and audited messages that "
-    "they answered. Of all: their true accuracy on all messages. Only the demonstration knows the "
-    "truth."
+    "By audits: the share of their answers to audited messages that the expert agrees with, with a "
+    "95% interval. In truth: their true accuracy on the certified and audited messages that they "
+    "answered. Of all: their true accuracy on all messages. Only the demonstration knows the truth."
 )
 
 HONEST = (

@@ -62,8 +62,7 @@ def write_report(found: LabelledItems, path: str | os.PathLike[str]) -> Path:
         workers=[_worker(each, found.audits(each.id)) for each in workers],
         money_note=(
             "Per answer: what was paid for each, failures included. At most: what is reserved "
-            "before"
-            " a call, its ceiling. Over the ceiling: calls that cost more than was reserved."
+            "before a call, its ceiling. Over the ceiling: calls that cost more than was reserved."
         ),
         money_columns=MONEY,
         money=[_money(each, say) for each in workers],

@@ -89,12 +89,14 @@ def sent_as_file(campaign: Campaign, what: str) -> Response:
 
 
 def _table(columns: str, read: Callable[[Campaign], Iterable[Any]]) -> Maker:
-    """Make a CSV file of what ``read`` finds, a row each."""
+    """Make a CSV file of what ``read`` finds, a row each; a time is written in words."""
     head = columns.split()
 
+    def cells(each: Any) -> list[Any]:
+        return [_time(each.time) if name == "time" else getattr(each, name) for name in head]
+
     def make(campaign: Campaign) -> Iterator[bytes]:
-        found = read(campaign)
-        return _csv(head, _cells([getattr(each, name) for name in head] for each in found))
+        return _csv(head, _cells(map(cells, read(campaign))))
 
     return make
 
@@ -288,26 +290,13 @@ _payments = _table(
 _payouts = _table("worker owed currency answers since until", Campaign.due)
 
 
-def _history(columns: str, read: Callable[[Campaign], Iterable[Any]]) -> Maker:
-    """Make a CSV file of what was done, with the time of each row in words."""
-    head = columns.split()
-
-    def make(campaign: Campaign) -> Iterator[bytes]:
-        rows = (
-            [_time(each.time), *(getattr(each, name) for name in head)] for each in read(campaign)
-        )
-        return _csv(("time", *head), _cells(rows))
-
-    return make
-
-
 def _time(seconds: float) -> str | float:
     moment = moment_of(seconds)
     return seconds if moment is None else f"{moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
-_payout_history = _history("worker amount currency on reference by", Campaign.payouts)
-_bonuses = _history("worker amount currency why by", Campaign.bonuses)
+_payout_history = _table("time worker amount currency on reference by", Campaign.payouts)
+_bonuses = _table("time worker amount currency why by", Campaign.bonuses)
 
 
 def _all_tables(campaign: Campaign) -> Iterator[bytes]:

@@ -13,7 +13,8 @@ from askwise.core import calls
 from askwise.core.calls import FailureWhy
 from askwise.core.checks import whole
 from askwise.core.content import Content
-from askwise.core.errors import AskwiseError, InvalidAnswer, nearest
+from askwise.core.errors import AskwiseError, InvalidAnswer
+from askwise.core.fields import refuse_unknown
 from askwise.core.money import Amount, from_micro, to_micro
 from askwise.core.registry import Registry
 
@@ -302,12 +303,8 @@ def _read_response(said: object, question: Question, price: int) -> Response:
         made = said
     elif isinstance(said, Mapping):
         known = [each.name for each in dataclasses.fields(Response)]
-        for key in map(str, said):
-            if key not in (*known, "id"):
-                raise InvalidAnswer(
-                    f"a response has no field {key!r}: {nearest(key, known)}", field=key
-                )
         given = {key: value for key, value in said.items() if key != "id"}
+        refuse_unknown(given, known, "a response", error=InvalidAnswer)
         given["cost"] = price if "cost" not in given else to_micro(given["cost"], "cost")
         for text in ("rationale", "reference", "detail"):
             if not isinstance(given.get(text, ""), str):

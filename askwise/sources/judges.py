@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from askwise.core.errors import AskwiseError, InvalidProblem, nearest
+from askwise.core.errors import AskwiseError, InvalidProblem
+from askwise.core.fields import refuse_unknown
 from askwise.core.money import from_micro
 from askwise.core.problem import Worker
 from askwise.data.tables import read_text, read_toml
@@ -149,11 +150,7 @@ def _made(
 
 
 def _chat_fields(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
-    for name in fields:
-        if name not in CHAT_FIELDS:
-            raise InvalidProblem(
-                f"a judge has no field {name!r}: {nearest(name, CHAT_FIELDS)}", field=name
-            )
+    refuse_unknown(fields, CHAT_FIELDS, "a judge")
     template = fields.get("template", "")
     # A template without a brace would show no task: it is the name of a file.
     if isinstance(template, str) and template and "{" not in template:

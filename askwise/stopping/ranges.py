@@ -8,6 +8,7 @@ import numpy as np
 
 from askwise.core.checks import real
 from askwise.core.errors import InvalidParameter, InvalidProblem, UnknownName, nearest
+from askwise.core.fields import refuse_unknown
 from askwise.core.problem import Problem
 from askwise.kernels import Array, Draw, kernel
 from askwise.kernels.votes import answers_in
@@ -111,12 +112,7 @@ def read_kinds(given: object) -> tuple[dict[str, Any], ...]:
     for kind in given:
         if not isinstance(kind, Mapping) or "share" not in kind:
             raise InvalidParameter(f"kinds has {kind!r}: a kind needs a 'share'", field="kinds")
-        for key in kind:
-            if key not in ("share", "accuracy"):
-                raise InvalidParameter(
-                    f"kinds has a field {key!r}: {nearest(str(key), ('share', 'accuracy'))}",
-                    field="kinds",
-                )
+        refuse_unknown(kind, ("share", "accuracy"), "kinds", field="kinds", error=InvalidParameter)
         share = _share(kind["share"], "share of a kind", "a number above 0, at most 1", "kinds")
         if share == 0:
             raise InvalidParameter("share of a kind is 0: leave the kind out", field="kinds")

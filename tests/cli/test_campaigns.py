@@ -206,7 +206,7 @@ def test_a_question_in_the_file_is_kept_and_told(workplace: Path, call: Call) ->
         ('name = "spam", ', "", "content.options[0] lacks 'name'"),
         ('show = "long_text"', 'show = "video"', "content.fields[1].show of field 'body'"),
         ('answer = "ham"', 'answer = "eggs"', "content.examples[0].answer is 'eggs'"),
-        ('question = "Is', 'questions = "Is', "content has a field 'questions'"),
+        ('question = "Is', 'questions = "Is', "content has no field 'questions'"),
         ('subject = "You', 'sujet = "You', "task 'm1' can't be shown: payload: 'subject'"),
     ],
 )

@@ -29,7 +29,7 @@ Refusal = Callable[..., str]
         ('price = "0.05"', 'price = "NaN"', "price of worker 'ann' is 'NaN': give a finite"),
         ('price = "0.05"', 'price = "0.0000001"', "at most six decimals"),
         ("limit = 2", "limit = 0", "limit of worker 'bob' is 0: give a whole number from 1"),
-        ("limit = 2", "limt = 2", "has a field 'limt': did you mean 'limit'?"),
+        ("limit = 2", "limt = 2", "has no field 'limt': did you mean 'limit'?"),
         ('id = "bob"', 'id = "ann"', "worker 'ann' is named twice"),
         ('budget = "3"', 'budget = "0.01"', "budget is 0.01: it buys nothing, the cheapest"),
         ('budget = "3"', "budget = inf", "budget is inf: give a finite amount"),

@@ -63,7 +63,7 @@ def test_frames_may_be_added() -> None:
         ({"tasks": pd.DataFrame({"task": ["a"]})}, "id", "tasks has no column 'id': .* are task"),
         ({"workers": pd.DataFrame({"id": ["a"]})}, "price", "workers has no column 'price'"),
         ({"tasks": pd.DataFrame({"id": ["a", None]})}, "id", "'id' of tasks is empty in row 1"),
-        ({"tasks": pd.DataFrame({"id": ["a"], "text": ["x"]})}, "text", "has a field 'text'"),
+        ({"tasks": pd.DataFrame({"id": ["a"], "text": ["x"]})}, "text", "has no field 'text'"),
         ({"tasks": pd.DataFrame({"id": [1, "1"]})}, "task", "task '1' is named twice"),
         ({"options": pd.DataFrame({"id": [1, 2]})}, "options", "options is a data frame"),
         ({"tasks": pd.DataFrame()}, "id", "its columns are none"),

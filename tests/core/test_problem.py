@@ -119,7 +119,7 @@ WORKERS: list[tuple[dict[str, Any], str, str]] = [
     ({"id": True}, "id", "worker id is True"),
     ({"id": "a\nb"}, "id", "worker id is"),
     ({"id": "x" * 201}, "id", "worker id is"),
-    ({"colour": "red"}, "colour", "has a field 'colour'"),
+    ({"colour": "red"}, "colour", "has no field 'colour'"),
     ({"prise": 1}, "prise", "did you mean 'price'"),
 ]
 
@@ -162,7 +162,7 @@ def test_a_worker_needs_an_id_and_a_price(raw: Any, message: str) -> None:
         ("", "task id is ''"),
         ({"context": "x"}, "lacks 'id'"),
         ({"id": "t", "context": 3}, "context of task 't' is 3"),
-        ({"id": "t", "body": 3}, "has a field 'body'"),
+        ({"id": "t", "body": 3}, "has no field 'body'"),
         (True, "give a mapping"),
     ],
 )

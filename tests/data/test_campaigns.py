@@ -60,7 +60,7 @@ def test_csv_files_are_found_beside_the_file(
         ('[[workers]]\nid = "a"\n', "worker 'a' lacks 'price'", "price"),
         (
             '[[workers]]\nid = "a"\nprice = 1\nlimt = 2\n',
-            "worker 'a' has a field 'limt': did you mean 'limit'?",
+            "worker 'a' has no field 'limt': did you mean 'limit'?",
             "limt",
         ),
         ("tasks = true\n", "tasks is True: give the name of a CSV file", "tasks"),

@@ -77,7 +77,7 @@ REFUSED = [
     ('id = "vendor"', "id = 3", "id of a crowd is 3: give a printable string of 1 to 200"),
     ('id = "vendor"', "", "a crowd lacks 'id'"),
     ("price = 0.04", "", "crowd 'vendor' lacks 'price'"),
-    ("price = 0.04", "prize = 0.04", "crowd 'vendor' has a field 'prize': did you mean 'price'?"),
+    ("price = 0.04", "prize = 0.04", "crowd 'vendor' has no field 'prize': did you mean 'price'?"),
     ("price = 0.04", "price = -1", "price of crowd 'vendor' is -1: give an amount of 0 or more"),
     ("price = 0.04", "price = nan", "price of crowd 'vendor' is nan: give a finite amount"),
     ("price = 0.04", "price = 1e-7", "at most six decimals"),
@@ -92,7 +92,7 @@ REFUSED = [
     ('name = "hard"', "", "a kind lacks 'name'"),
     ("share = 0.4", "share = 0.3", "share: those of all kinds sum to 0.9: they must sum to 1"),
     ("share = 0.4", "share = 0", "share of kind 'hard' is 0: give a number above 0 and at most 1"),
-    ("share = 0.4", "shared = 0.4", "kind 'hard' has a field 'shared': did you mean 'share'?"),
+    ("share = 0.4", "shared = 0.4", "kind 'hard' has no field 'shared': did you mean 'share'?"),
     (
         "vendor = 0.5",
         "vendro = 0.5",

@@ -118,7 +118,7 @@ def test_what_is_believed_is_kept_and_read_again() -> None:
         ({"accuracy": {"c": 0.8}}, "accuracy names 'c', which is not a worker"),
         ({"kinds": [{"accuracy": {"a": 0.8}}]}, "a kind needs a 'share'"),
         ({"kinds": [{"share": 0.5}]}, "kinds have shares that sum to 0.5: they must sum to 1"),
-        ({"kinds": [{"share": 1, "name": "x"}]}, "kinds has a field 'name'"),
+        ({"kinds": [{"share": 1, "name": "x"}]}, "kinds has no field 'name'"),
     ],
     ids=str,
 )

@@ -83,8 +83,7 @@ def write_aggregate_page(found: Aggregated, directory: Path, command: str) -> Pa
         tasks=list(_contested(found, shown_tasks)),
         workers_note=(
             "Quality is the probability that an answer is right, with a 95% interval that takes "
-            "the labels as known. The best first, by the lower end: "
-            f"{shown_workers} of {workers}."
+            f"the labels as known. The best first, by the lower end: {shown_workers} of {workers}."
         ),
         worker_columns=("answers", "quality", "95% interval", *found.fitted.of_workers),
         workers=list(_crowd(found, shown_workers)),

@@ -175,8 +175,7 @@ def _auditor(staff: tuple[Worker, ...], by: str | None, wanted: bool) -> Worker 
         if named is None or not named.trusted:
             raise InvalidParameter(
                 f"by is {by!r}, {'who is not trusted' if named else 'who is not a worker'}: name "
-                "one "
-                "whose column trusted says yes",
+                "one whose column trusted says yes",
                 field="by",
             )
         return named

@@ -25,8 +25,7 @@ def remarks_on(
     if dropped := table.dropped + len(table) - len(recording.task):
         yield (
             "Further answers of a worker to the same task are left out because a pair is asked "
-            "once: "
-            f"{dropped}."
+            f"once: {dropped}."
         )
     known = set(table.task_names)
     if missing := sum(task not in known for task in gold):

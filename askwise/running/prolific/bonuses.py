@@ -226,9 +226,8 @@ class BonusPayer:
             batch.batch,
             "",
             f"Prolific was told to pay {from_micro(batch.total)}, and it is not known yet whether "
-            "it did: askwise looks again; if the payment does not appear, look there and record "
-            "it with "
-            f"`askwise prolific settle {self.campaign.name}`",
+            "it did: askwise looks again; if the payment does not appear, look there and record it "
+            f"with `askwise prolific settle {self.campaign.name}`",
         )
 
     def _leave(self, what: Matter, which: str, worker: str, detail: str) -> None:

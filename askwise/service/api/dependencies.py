@@ -65,11 +65,7 @@ POLLED: dict[int, dict[str, Any]] = {
 """What a route that is polled replies besides."""
 
 
-def _service(request: IncomingRequest) -> ServiceState:
-    return service_of(request)
-
-
-Serving = Annotated[ServiceState, Provided(_service)]
+Serving = Annotated[ServiceState, Provided(service_of)]
 
 
 def _caller(request: IncomingRequest) -> Identity:

@@ -202,8 +202,7 @@ def check_key_env(name: str) -> None:
         # Not what was given: it may be the key itself.
         raise InvalidParameter(
             "key_env is not the name of a variable: give the name of the variable of the "
-            "environment "
-            "that holds the key, such as OPENAI_API_KEY, and not the key",
+            "environment that holds the key, such as OPENAI_API_KEY, and not the key",
             field="key_env",
         )
 

@@ -8,7 +8,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from askwise.core.errors import InvalidParameter, nearest
+from askwise.core.errors import InvalidParameter
+from askwise.core.fields import refuse_unknown
 from askwise.core.money import MICRO
 
 MOST_TOKENS = 10**9
@@ -93,11 +94,7 @@ class TokenPrice:
                 "0 if it costs nothing",
                 field="price",
             )
-        for key in map(str, raw):
-            if key not in _KNOWN:
-                raise InvalidParameter(
-                    f"price has a field {key!r}: {nearest(key, _KNOWN)}", field="price"
-                )
+        refuse_unknown(raw, _KNOWN, "price", field="price", error=InvalidParameter)
         for key in ("input", "output"):
             if key not in raw:
                 raise InvalidParameter(f"price lacks {key!r}", field="price")
