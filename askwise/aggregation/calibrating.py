@@ -64,11 +64,11 @@ def tempered(answers: Answers, probabilities: Array, dependence: float | None = 
         *(in_all, np.zeros(families), voices, dependences),
     )
     judged, agreed = np.zeros(answers.crowd), np.zeros(answers.crowd)
-    room = np.zeros((2, answers.classes))
+    room = np.zeros(answers.classes)
     sized(calibration.judge_workers, size)(starts, workers, labels, room, judged, agreed)
     apart = bool(calibration.told_apart(judged, agreed))
     sized(calibration.temper_rows, size)(
-        starts, labels, answers.weights, voices, dependences, apart, room[0], table
+        starts, labels, answers.weights, voices, dependences, apart, room, table
     )
     known = np.flatnonzero(answers.truths >= 0)
     table[known] = probabilities[known]

@@ -13,7 +13,7 @@ from askwise.aggregation.parts import Split, Tally, TaskPart
 from askwise.aggregation.steps import TINY, fitted_softly, sized, work_of, write_shares
 from askwise.core.checks import real
 from askwise.core.registry import LATER
-from askwise.kernels import Array, kernel
+from askwise.kernels import Array, kernel, step
 from askwise.kernels.grouping import numbered
 
 RIGHT, WRONG = 2.0, 1.0
@@ -38,17 +38,12 @@ def pairs_of(answers: Answers) -> Pairs:
     return Pairs(of_answer, used // answers.classes, used % answers.classes)
 
 
-@kernel
-def weigh(
-    answers: Answers, pairs: Array, log_prior: Array, log_chances: Array, logs: Array
+@step
+def weigh_tasks(
+    classes: int, answers: Answers, pairs: Array, log_prior: Array, log_chances: Array, logs: Array
 ) -> float:
-    """E-step, first half: logarithms of each task's classes, less their largest.
-
-    Where the truth is known, all other classes are impossible. Returns the sum of what was
-    taken off.
-    """
-    classes, starts, truths = len(log_prior), answers.starts, answers.truths
-    weights, taken = answers.weights, 0.0
+    """``weigh`` for this many classes."""
+    starts, truths, weights, taken = answers.starts, answers.truths, answers.weights, 0.0
     for task in range(len(starts) - 1):
         for label in range(classes):
             logs[task, label] = log_prior[label]
@@ -74,16 +69,37 @@ def weigh(
 
 
 @kernel
-def tally(
-    answers: Answers, pairs: Array, probabilities: Array, counts: Array, sums: Array, masses: Array
-) -> None:
-    """E-step, second half: scale each task's row to sum to 1; then count.
+def weigh(
+    answers: Answers, pairs: Array, log_prior: Array, log_chances: Array, logs: Array
+) -> float:
+    """E-step, first half: logarithms of each task's classes, less their largest.
 
-    ``counts`` says how often a worker gave a label where the truth is each class, ``sums``
-    those of the classes over tasks and over answers; ``masses`` are the sums of the rows
-    before.
+    Where the truth is known, all other classes are impossible. Returns the sum of what was
+    taken off.
     """
-    classes, starts, weights = counts.shape[1], answers.starts, answers.weights
+    # Of the numbers that are written here the compiler makes code without inner loops, which takes
+    # little more than half the time.
+    if len(log_prior) == 2:
+        return weigh_tasks(2, answers, pairs, log_prior, log_chances, logs)
+    if len(log_prior) == 3:
+        return weigh_tasks(3, answers, pairs, log_prior, log_chances, logs)
+    if len(log_prior) == 4:
+        return weigh_tasks(4, answers, pairs, log_prior, log_chances, logs)
+    return weigh_tasks(len(log_prior), answers, pairs, log_prior, log_chances, logs)
+
+
+@step
+def tally_tasks(
+    classes: int,
+    answers: Answers,
+    pairs: Array,
+    probabilities: Array,
+    counts: Array,
+    sums: Array,
+    masses: Array,
+) -> None:
+    """``tally`` for this many classes."""
+    starts, weights = answers.starts, answers.weights
     for label in range(classes):
         sums[0, label] = 0.0
         sums[1, label] = 0.0
@@ -107,6 +123,26 @@ def tally(
             pair, weight = pairs[at], weights[at]
             for label in range(classes):
                 counts[pair, label] += weight * probabilities[task, label]
+
+
+@kernel
+def tally(
+    answers: Answers, pairs: Array, probabilities: Array, counts: Array, sums: Array, masses: Array
+) -> None:
+    """E-step, second half: scale each task's row to sum to 1; then count.
+
+    ``counts`` says how often a worker gave a label where the truth is each class, ``sums``
+    those of the classes over tasks and over answers; ``masses`` are the sums of the rows
+    before.
+    """
+    if counts.shape[1] == 2:
+        tally_tasks(2, answers, pairs, probabilities, counts, sums, masses)
+    elif counts.shape[1] == 3:
+        tally_tasks(3, answers, pairs, probabilities, counts, sums, masses)
+    elif counts.shape[1] == 4:
+        tally_tasks(4, answers, pairs, probabilities, counts, sums, masses)
+    else:
+        tally_tasks(counts.shape[1], answers, pairs, probabilities, counts, sums, masses)
 
 
 @kernel

@@ -20,6 +20,9 @@ CALIBRATED: RestsOn = "calibrated"
 
 LEVEL = 0.95
 
+FEW_CLASSES, FEW_ROWS = 16, 2**13
+"""Rows of up to this many classes are looked at column by column, so many of them at a time."""
+
 
 class Errors(NamedTuple):
     """How workers err: a row for each pair of a worker and a label that they ever gave.
@@ -135,8 +138,19 @@ def first_largest(rows: Array) -> Array:
     >>> first_largest(np.array([[0.2, 0.8], [0.5 - 1e-15, 0.5 + 1e-15]]))
     array([1, 0])
     """
-    found = np.empty(len(rows), np.int64)
-    for here in slices(len(rows)):
-        some = rows[here]
-        found[here] = np.argmax(some >= some.max(axis=1, keepdims=True) - TIE, axis=1)
+    found = np.zeros(len(rows), np.int64)
+    if rows.shape[1] > FEW_CLASSES:
+        for here in slices(len(rows)):
+            some = rows[here]
+            found[here] = np.argmax(some >= some.max(axis=1, keepdims=True) - TIE, axis=1)
+        return found
+    # Column by column: to begin with a row takes longer than to go through one that is so short.
+    for here in slices(len(rows), FEW_ROWS):
+        columns = np.ascontiguousarray(rows[here].T)
+        below = columns < columns.max(axis=0) - TIE
+        # The first that is not below comes after as many as are.
+        still = np.ones(below.shape[1], bool)
+        for column in below[:-1]:
+            still &= column
+            found[here] += still
     return found

@@ -160,10 +160,14 @@ def _dense(values: Any) -> tuple[Array, Array] | None:
     low, high = int(numbers.min()), int(numbers.max())
     if high - low > 4 * len(numbers) or high >= 2**62 or low <= -(2**62):
         return None
-    shifted = numbers.astype(np.int64) - low
+    shifted = numbers.astype(np.int64)
+    shifted -= low
     given = np.zeros(high - low + 1, bool)
     given[shifted] = True
-    codes = np.cumsum(given, dtype=np.int64)[shifted] - 1
+    if given.all():
+        return shifted, np.arange(low, high + 1).astype(numbers.dtype)
+    codes = np.cumsum(given, dtype=np.int64)[shifted]
+    codes -= 1
     return codes, (np.flatnonzero(given) + low).astype(numbers.dtype)
 
 

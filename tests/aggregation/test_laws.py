@@ -159,6 +159,32 @@ def test_of_labels_tied_the_first_is_named(method: str) -> None:
     assert aggregation.make(method).fit_predict(table).tolist() == ["a", "a"]  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("classes", [1, 2, 3, 16, 17, 40])
+def test_the_first_of_the_largest_is_found_in_rows_of_any_length(classes: int) -> None:
+    from askwise.aggregation.fitted import first_largest
+
+    rng = np.random.default_rng(classes)
+    rows = rng.integers(0, 4, size=(9000, classes)) / 4.0 + rng.uniform(0, 1e-12, (9000, classes))
+    expected = [next(at for at, x in enumerate(row) if x > max(row) - 1e-9) for row in rows]
+    assert first_largest(rows).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind"),
+    [
+        ([3, 4, 5, 4], np.int8),
+        ([3, 9, 5, 3], np.uint64),
+        ([-2, 7, -2, 3], np.int64),
+        ([2**61, 2**61 + 1, 2**61, 2**61], np.uint64),
+    ],
+)
+def test_whole_numbers_as_names_are_coded_in_their_order(numbers: list[int], kind: Any) -> None:
+    table = pd.DataFrame({"task": np.array(numbers, kind), "worker": 0, "label": [0, 1, 0, 1]})
+    found = aggregation.make("majority").fit(table).labels_  # type: ignore[attr-defined]
+    assert found.index.dtype == kind
+    assert found.index.tolist() == sorted(set(numbers))
+
+
 def test_a_weight_of_half_and_half_is_a_tie_whatever_the_rounding() -> None:
     from askwise.aggregation.fitted import first_largest
 

@@ -97,6 +97,24 @@ def test_answers_sorted_some_tasks_at_a_time_are_sorted(seed: int, size: int) ->
     assert rows == sorted(zip(task.tolist(), worker.tolist(), label.tolist(), strict=True))
 
 
+@pytest.mark.parametrize("tasks", [2**10 - 1, 2**10, 2**10 + 1])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_answers_are_sorted_where_their_numbers_need_32_bits_and_where_they_need_more(
+    tasks: int, shuffled: bool
+) -> None:
+    # With 2**20 workers and 4 classes, 2**10 tasks are the first that need more.
+    rng = np.random.default_rng(tasks)
+    task = np.repeat(np.arange(tasks), 2)
+    worker, label = rng.integers(2**20, size=len(task)), rng.integers(4, size=len(task))
+    worker[-1], label[-1] = 2**20 - 1, 3
+    rows = sorted(zip(task.tolist(), worker.tolist(), label.tolist(), strict=True))
+    order = rng.permutation(len(task)) if shuffled else np.arange(len(task))
+    found = code_answers(task[order], worker[order], label[order])
+    assert found.workers.tolist() == [row[1] for row in rows]
+    assert found.labels.tolist() == [row[2] for row in rows]
+    assert found.starts.tolist() == list(range(0, 2 * tasks + 1, 2))
+
+
 def test_pairs_and_skills_are_numbered_alike_whatever_the_size_of_a_slice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

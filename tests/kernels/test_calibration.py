@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -260,10 +261,10 @@ def run(kernels, seed):
     given_labels = np.random.default_rng(seed).integers(0, 4, size=len(workers))
     evidence_of(starts, workers, once, families, room, weights)
     voices_of(starts, workers, once, families, dependence, 7, room, counts, dependences)
-    votes, judged, agreed = np.zeros((2, 4)), np.zeros(9), np.zeros(9)
+    votes, judged, agreed = np.zeros(4), np.zeros(9), np.zeros(9)
     judge(starts, workers, given_labels, votes, judged, agreed)
     apart_now = apart(judged, agreed)
-    temper(starts, given_labels, weights, counts, dependences, apart_now, votes[0], table)
+    temper(starts, given_labels, weights, counts, dependences, apart_now, votes, table)
     scores, every = np.zeros(50), np.arange(50)
     score(table, labels, every, scores)
     found = fit(scores, right)
@@ -315,7 +316,7 @@ def judged_in(tasks):
     starts = np.cumsum([0, *map(len, tasks)])
     workers, labels = (np.array([each[at] for task in tasks for each in task]) for at in range(2))
     judged, agreed = np.zeros(workers.max() + 1), np.zeros(workers.max() + 1)
-    room = np.zeros((2, labels.max() + 1))
+    room = np.zeros(labels.max() + 1)
     judge_workers(starts, workers, labels, room, judged, agreed)
     return judged, agreed
 
@@ -327,6 +328,31 @@ def test_workers_are_judged_by_the_vote_of_the_others():
     assert agreed.tolist() == [0.0, 0.0, 0.0]
     judged, agreed = judged_in([[(0, 1), (1, 1), (2, 1), (3, 0)]])
     assert (judged.tolist(), agreed.tolist()) == ([1.0] * 4, [1.0, 1.0, 1.0, 0.0])
+
+
+def judged_one_by_one(task, worker, label):
+    """Whether a worker is judged by the others' vote, and agrees: by counting it for them alone."""
+    others = Counter(said for who, said in task if who != worker)
+    first = others.most_common(2)
+    tied = not first or (len(first) == 2 and first[0][1] == first[1][1])
+    return (0.0, 0.0) if tied else (1.0, float(first[0][0] == label))
+
+
+def test_judging_all_at_once_is_judging_each_by_the_others():
+    rng = np.random.default_rng(3)
+    tasks = [
+        list(enumerate(rng.integers(0, rng.integers(1, 5), size=rng.integers(1, 9)).tolist()))
+        for _ in range(400)
+    ]
+    judged, agreed = np.zeros(8), np.zeros(8)
+    for task in tasks:
+        for worker, label in task:
+            one, right = judged_one_by_one(task, worker, label)
+            judged[worker] += one
+            agreed[worker] += right
+    found = judged_in(tasks)
+    assert [each.tolist() for each in found] == [judged.tolist(), agreed.tolist()]
+    assert 0 < agreed.sum() < judged.sum() < sum(map(len, tasks))
 
 
 def test_chance_tells_nobody_apart_and_a_difference_does():

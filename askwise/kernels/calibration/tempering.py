@@ -30,8 +30,6 @@ CONTESTED, CONTESTED_BY_SKILL = math.log(0.7 / 0.3) - TOLERANCE, math.log(0.8 / 
 """The most log-odds of a label that does not lead the vote: where skills can't be told apart, and
 where they can."""
 
-_UNKNOWN, _TIED = -2.0, -1.0
-
 
 @step
 def damping(voices: float, dependence: float) -> float:
@@ -53,8 +51,11 @@ def temper_row(table: Array, row: int, classes: int, factor: float, answers: flo
     total = 0.0
     for label in range(classes):
         chance = table[row, label]
-        log = lowest if chance <= 0.0 else max(lowest, math.log(chance / most))
-        table[row, label] = math.exp(factor * log)
+        if chance == most:
+            table[row, label] = 1.0
+        else:
+            log = lowest if chance <= 0.0 else max(lowest, math.log(chance / most))
+            table[row, label] = math.exp(factor * log)
         total += table[row, label]
     for label in range(classes):
         table[row, label] /= total
@@ -66,44 +67,34 @@ def judge_workers(
 ) -> None:
     """Count how often each worker agrees with the plain vote of the others.
 
-    ``room`` is two rows with a number for each class. Where the others are tied, or there are none,
-    nothing is judged.
+    ``room`` is a number for each class. Where the others are tied, or there are none, nothing is
+    judged.
     """
-    classes = room.shape[1]
     for task in range(len(starts) - 1):
         first, last = starts[task], starts[task + 1]
         if last - first < 2:
             continue
-        for label in range(classes):
-            room[0, label] = 0.0
-            room[1, label] = _UNKNOWN
+        for label in range(len(room)):
+            room[label] = 0.0
         for at in range(first, last):
-            room[0, labels[at]] += 1.0
+            room[labels[at]] += 1.0
+        # The three largest numbers of votes, which may be the same. Without branches: a processor
+        # can't foretell votes.
+        top, second, third = 0.0, 0.0, 0.0
+        for label in range(len(room)):
+            less = min(top, room[label])
+            top = max(top, room[label])
+            third = max(third, min(second, less))
+            second = max(second, less)
+        # Beside two leaders the others are tied, but for who gave one of these two labels: the
+        # other is ahead of it. Beside three they are always tied.
+        ahead = 1.0 if top - 1.0 > second else 0.0
+        for_leader = ahead if second < top else 1.0 if third < top else 0.0
+        for_others = 1.0 if second < top else 0.0
         for at in range(first, last):
-            label = labels[at]
-            if room[1, label] == _UNKNOWN:
-                room[1, label] = judgement(room, classes, label)
-            if room[1, label] != _TIED:
-                judged[workers[at]] += 1.0
-                agreed[workers[at]] += room[1, label]
-
-
-@step
-def judgement(room: Array, classes: int, label: int) -> float:
-    """Whether one who gave a label has the vote of the others for it (1), against it (0), or tied.
-
-    The votes are the first row of ``room``.
-    """
-    own, top, leaders = room[0, label] - 1.0, 0.0, 0
-    for other in range(classes):
-        votes = own if other == label else room[0, other]
-        if votes > top:
-            top, leaders = votes, 1
-        elif votes == top:
-            leaders += 1
-    if top == 0.0 or leaders > 1:
-        return _TIED
-    return 1.0 if own == top else 0.0
+            leads = room[labels[at]] == top
+            judged[workers[at]] += for_leader if leads else for_others
+            agreed[workers[at]] += ahead if leads else 0.0
 
 
 @kernel

@@ -251,7 +251,7 @@ def tell_apart(book: Book, state: State, answers: SkillAnswers) -> None:
     for at in range(len(givers)):
         givers[at] = state.worker[answers.skill[at]]
     judged, agreed = np.zeros(total), np.zeros(total)
-    room = np.zeros((2, book.totals[c.OPTIONS]))
+    room = np.zeros(book.totals[c.OPTIONS])
     calibration.judge_workers(answers.starts, givers, answers.label, room, judged, agreed)
     state.meta[s.APART] = 1 if calibration.told_apart(judged, agreed) else 0
     state.meta[s.VOICES] = 0
