@@ -1,7 +1,7 @@
 """Who said what of which task, as numbers: verdicts of judges beside the answers of people."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -69,13 +69,13 @@ class Ballots:
     judges: Array
     labels: Array
     orders: Array
-    order_names: tuple[str, ...]
     human_tasks: Array
     humans: Array
     human_labels: Array
-    repeated_answers: int
-    elsewhere: int
-    sources: Sources
+    order_names: tuple[str, ...] = ()
+    repeated_answers: int = 0
+    elsewhere: int = 0
+    sources: Sources = field(default_factory=Sources)
 
     @cached_property
     def counts(self) -> Array:
@@ -195,9 +195,9 @@ def read_ballots(
         *(task_names, judge_names, human_names, label_names),
         *(tasks.astype(np.int64), judges.astype(np.int64)),
         np.array([code[label] for label in said["label"]]),
-        *(orders, order_names),
-        *(human_tasks[firsts], humans_coded[firsts].astype(np.int64)),
+        *(orders, human_tasks[firsts], humans_coded[firsts].astype(np.int64)),
         np.array([code[label] for label in answers])[firsts],
+        order_names,
         repeated_answers=len(pairs) - len(firsts),
         elsewhere=len(told["task"]) - len(shared),
         sources=sources,

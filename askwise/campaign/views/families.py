@@ -1,5 +1,6 @@
 """Workers of one family: whether they say the same more often than others do."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated
@@ -11,6 +12,7 @@ from askwise.auditing.intervals import Interval, paired
 from askwise.core.arrays import Array
 from askwise.core.json_types import Id, JsonLimits, Positive, Share
 from askwise.core.jsonable import Jsonable
+from askwise.core.problem import Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,11 @@ class FamilyAgreement(Jsonable):
     excess: Interval
     tasks: Positive
     suspicious: bool
+
+
+def families_of(workers: Iterable[Worker]) -> dict[str, str]:
+    """The families of those who have one, by worker."""
+    return {worker.id: worker.family for worker in workers if worker.family is not None}
 
 
 def family_agreements(ballots: Ballots, families: dict[str, str]) -> list[FamilyAgreement]:

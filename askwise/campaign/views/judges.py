@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from askwise.auditing.ballots import Ballots, Sources
+from askwise.auditing.ballots import Ballots
 from askwise.auditing.intervals import Interval, share
 from askwise.auditing.panels import PanelCard, panel_card
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views.families import FamilyAgreement, family_agreements
+from askwise.campaign.views.families import FamilyAgreement, families_of, family_agreements
 from askwise.campaign.views.workers import WorkerSummary, workers
 from askwise.core import draws
 from askwise.core.arrays import Array
@@ -108,11 +108,7 @@ def judges(state: CampaignState, summaries: Sequence[WorkerSummary] | None = Non
     known = workers(state) if summaries is None else summaries
     found = _compared(state, models)
     ballots = found.ballots
-    families = {
-        worker.id: worker.family
-        for worker in map(ledger.workers.__getitem__, models)
-        if worker.family is not None
-    }
+    families = families_of(ledger.workers[at] for at in models)
     return JudgesReport(
         judges=tuple(_judge(known[at], place, found) for place, at in enumerate(models)),
         tasks=len(ballots.task_names),
@@ -166,13 +162,9 @@ def _compared(state: CampaignState, models: list[int]) -> _Compared:
         judges=model[by_model],
         labels=said[by_model].astype(np.int64),
         orders=np.zeros(int(by_model.sum()), np.int64),
-        order_names=(),
         human_tasks=np.repeat(asked, times),
         humans=np.zeros(int(times.sum()), np.int64),
         human_labels=np.repeat(named, times),
-        repeated_answers=0,
-        elsewhere=0,
-        sources=Sources(),
     )
     return _Compared(ballots, people, truths)
 

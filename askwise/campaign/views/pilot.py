@@ -8,13 +8,13 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 
 from askwise.auditing import PanelCard
-from askwise.auditing.ballots import FAILED, Ballots, Sources, majority
+from askwise.auditing.ballots import FAILED, Ballots, majority
 from askwise.auditing.intervals import Interval, share
 from askwise.auditing.panels import panel_card
 from askwise.campaign.piloting import ENDED, UNASKED, last_call, size_of
 from askwise.campaign.refusals import conflict
 from askwise.campaign.state import CampaignState
-from askwise.campaign.views.families import FamilyAgreement, family_agreements
+from askwise.campaign.views.families import FamilyAgreement, families_of, family_agreements
 from askwise.campaign.views.workers import mean_money
 from askwise.core.arrays import Array
 from askwise.core.json_types import Count, Id, JsonLimits, Positive
@@ -199,11 +199,7 @@ def pilot(state: CampaignState) -> PilotReport:
     assert state.spec.pilot is not None
     workers = [ledger.worker_at(worker) for worker in state.spec.pilot.workers]
     ballots = _ballots(state, tasks, workers, calls)
-    families = {
-        worker.id: worker.family
-        for worker in map(ledger.workers.__getitem__, workers)
-        if worker.family is not None
-    }
+    families = families_of(ledger.workers[at] for at in workers)
     measured = bool(ballots.right[1].any())
     return PilotReport(
         **{name: getattr(found, name) for name in PilotProgress.json_types()},
@@ -289,13 +285,9 @@ def _ballots(
         judges=calls.workers[said],
         labels=calls.labels[said],
         orders=np.zeros(int(said.sum()), np.int64),
-        order_names=(),
         human_tasks=known,
         humans=np.zeros(len(known), np.int64),
         human_labels=truths[known],
-        repeated_answers=0,
-        elsewhere=0,
-        sources=Sources(),
     )
 
 

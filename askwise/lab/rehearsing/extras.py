@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from askwise.auditing.ballots import Ballots, Sources
+from askwise.auditing.ballots import Ballots
 from askwise.auditing.cascades import PricedJudges
 from askwise.auditing.climbs import Climb
 from askwise.auditing.draws import draw_order, exactly
@@ -199,11 +199,7 @@ def _ballots(world: Recording) -> Ballots:
         judges=world.worker,
         labels=world.label,
         orders=np.zeros(len(world.task), np.int64),
-        order_names=(),
         human_tasks=np.arange(world.tasks),
         humans=np.zeros(world.tasks, np.int64),
         human_labels=world.truth,
-        repeated_answers=0,
-        elsewhere=0,
-        sources=Sources(),
     )
