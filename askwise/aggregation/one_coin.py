@@ -13,11 +13,9 @@ from askwise.aggregation.fitted import Fitted
 from askwise.aggregation.parts import NO_CODES, Parts, Split, Tally, TaskPart
 from askwise.aggregation.steps import (
     TINY,
-    class_sums,
     fitted_softly,
     keep_truth,
     normalise_logs,
-    right_answers,
     sized,
     work_of,
     write_shares,
@@ -55,6 +53,21 @@ def vote_by_odds(
     Returns their entropy.
     """
     return sized(expect, work_of(answers))(answers, log_prior, log_odds, probabilities)
+
+
+@kernel
+def count(answers: Answers, evidence: Array, table: Array, sums: Array, right: Array) -> None:
+    """Add up classes over tasks, and over answers; and how many answers of each worker are right.
+
+    ``evidence`` is how many answers those to each task count for.
+    """
+    starts, labels, weights = answers.starts, answers.labels, answers.weights
+    for task in range(len(starts) - 1):
+        for label in range(table.shape[1]):
+            sums[0, label] += table[task, label]
+            sums[1, label] += evidence[task] * table[task, label]
+        for at in range(starts[task], starts[task + 1]):
+            right[answers.workers[at]] += weights[at] * table[task, labels[at]]
 
 
 @aggregation.register("one-coin")
@@ -190,11 +203,10 @@ def vote_again(
 
 def _sums(part: TaskPart, table: Array) -> tuple[Array, Array, Array]:
     """Classes summed over tasks and over answers; how many answers of each worker are right."""
-    return (
-        class_sums(table, np.ones(len(table))),
-        class_sums(table, part.evidence),
-        right_answers(part.answers, table, part.answers.weights),
-    )
+    answers, sums = part.answers, np.zeros((2, table.shape[1]))
+    right = np.zeros(answers.crowd)
+    sized(count, work_of(answers))(answers, part.evidence, table, sums, right)
+    return sums[0], sums[1], right
 
 
 def _chances(skill: Array, classes: int) -> tuple[Array, Array]:

@@ -98,16 +98,6 @@ def count_right(answers: Answers, probabilities: Array, weights: Array, right: A
             right[workers[at]] += weights[at] * probabilities[task, labels[at]]
 
 
-@kernel
-def sum_classes(probabilities: Array, weights: Array, sums: Array) -> None:
-    """Sum the rows, each with its weight."""
-    for label in range(len(sums)):
-        sums[label] = 0.0
-    for task in range(len(probabilities)):
-        for label in range(len(sums)):
-            sums[label] += weights[task] * probabilities[task, label]
-
-
 def work_of(answers: Answers) -> int:
     """How many cells one pass over the answers touches."""
     return len(answers.labels) * answers.classes
@@ -168,10 +158,3 @@ def voted_in(answers: Answers, split: Split) -> Fitted:
     parts = split(answers, NO_CODES)
     (right,), _ = parts.run(vote)
     return Fitted(parts.table(), right, answers.per_worker)
-
-
-def class_sums(probabilities: Array, weights: Array) -> Array:
-    """Sum the rows of tasks, each with its weight."""
-    sums = np.zeros(probabilities.shape[1])
-    sized(sum_classes, probabilities.size)(probabilities, weights, sums)
-    return sums
