@@ -198,7 +198,7 @@ def _sorted(
         if cells < _ROOM:
             # One number per answer: sorting those is several times faster than sorting rows, and
             # numbers of half the size take half the time.
-            keys = some.astype(np.uint32 if cells < 2**32 else np.int64)
+            keys: Array = some.astype(np.uint32 if cells < 2**32 else np.int64)
             keys *= crowd
             keys += who.astype(keys.dtype, copy=False)
             keys *= options

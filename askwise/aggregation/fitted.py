@@ -21,7 +21,7 @@ CALIBRATED: RestsOn = "calibrated"
 LEVEL = 0.95
 
 FEW_CLASSES, FEW_ROWS = 16, 2**13
-"""Rows of up to this many classes are looked at column by column, so many of them at a time."""
+"""Rows of up to this many classes are looked at column by column, this many rows at a time."""
 
 
 class Errors(NamedTuple):
