@@ -11,7 +11,7 @@ from askwise.lab.papers.choosing import FAMILIES, AutoChoices, chosen_by_auto
 
 PICKED = {
     "utility": "gittins-knapsack",
-    "crowds with two options": "virt-ucb until posterior(learn=100)",
+    "crowds with two options": "virt-ucb(try_after=4.0) until posterior(learn=100)",
     "crowds with three options": "glr-directed until joint-glr(beta=2.995732)",
     "labels": "hem",
     "labels at prices": "hem",
