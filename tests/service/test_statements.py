@@ -100,7 +100,7 @@ class Counter:
 def counter(monkeypatch: pytest.MonkeyPatch) -> Counter:
     made = Counter()
     made.listen(monkeypatch, SqliteConnection, "run")
-    made.listen(monkeypatch, SqliteConnection, "run_many")
+    made.listen(monkeypatch, SqliteConnection, "insert")
     made.listen(monkeypatch, psycopg.Cursor, "execute")
     return made
 

@@ -134,19 +134,6 @@ class MemoryStore(Portable, Amending, TellsNews):
         if transaction.log:
             self._news.post(name)
 
-    def append(
-        self, name: str, events: Sequence[Event], expected_seq: int, replies: Sequence[Reply] = ()
-    ) -> None:
-        self._find(name, "write")
-        with self._turn():
-            transaction = _MemoryTransaction(name, self._find(name))
-            for reply in replies:
-                transaction.keep(reply)
-            transaction.append(events, expected_seq)
-            transaction.commit()
-        if events:
-            self._news.post(name)
-
     def subscribe(self, told: Told) -> Callable[[], None]:
         return self._news.subscribe(told)
 
