@@ -229,7 +229,7 @@ def test_what_may_take_long_says_in_a_pipe_what_it_is_doing(
     said: list[str] = []
 
     @contextmanager
-    def speaker(every: float) -> Iterator[Callable[[str], None]]:
+    def speaker(every: float, *more: object) -> Iterator[Callable[[str], None]]:
         yield said.append
 
     monkeypatch.setattr(progress, "_speaker", speaker)

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from askwise.cli import progress
-from askwise.core import compiling
+from askwise.core.compiling import permission
 
 
 class Spoken:
@@ -35,7 +35,7 @@ class Spoken:
 
 
 def tell(what: str, begins: bool) -> None:
-    for watcher in compiling._watchers:
+    for watcher in permission.watchers:
         watcher(what, begins)
 
 

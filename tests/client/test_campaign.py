@@ -23,7 +23,8 @@ ELSEWHERE = {"create", "open"}
 """Of the service, which holds the store."""
 
 NOT_REMOTE = {
-    *("ask_around", "ask_for_self", "busy", "events", "reading", "release", "store", "sweep"),
+    *("ask_around", "ask_for_self", "bidding", "busy", "events", "holder", "reading", "release"),
+    *("store", "sweep"),
     *("settle", "paces", "plot", "to_frame", "export", "hand_over"),
 }
 """They lend the state in memory, are what a service or a bridge beside the store does by itself, or
