@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,7 +118,7 @@ def write_demo_page(
     return report.write_page(
         folder,
         "demo.html",
-        figures=[_ways_figure(folder, found), _workers_figure(folder, found)],
+        figures=[_ways_figure(folder, found), *_worker_figures(folder, found)],
         title=f"{found.messages} messages, labelled and certified",
         byline=f"{found.hard} of the messages are misleading on purpose",
         honest=HONEST,
@@ -149,7 +149,8 @@ def _ways_figure(folder: Path, found: DemoSummary) -> tuple[str, str]:
     return caption, figures.save_and_embed(drawn, folder, "figure")
 
 
-def _workers_figure(folder: Path, found: DemoSummary) -> tuple[str, str]:
+def _worker_figures(folder: Path, found: DemoSummary) -> Iterator[tuple[str, str]]:
+    """How good the workers are; nothing where a run ended before anything was audited."""
     dots = []
     for each in found.workers:
         if each.card is not None and each.certified_right is not None:
@@ -157,13 +158,15 @@ def _workers_figure(folder: Path, found: DemoSummary) -> tuple[str, str]:
             dots.append(Dot(each.id, "by the expert's audits", card.value, card.low, card.high))
             dots.append(Dot(each.id, "in truth", right, right, right))
             dots.append(Dot(each.id, "of all messages", each.right, each.right, each.right))
+    if not dots:
+        return
     drawn = figures.draw_dots(
         dots, title="How good the workers are", x_label="share of messages labelled correctly"
     )
     caption = (
         f"{WORKER_NOTE} People are asked where judges disagree, so they look worse than they are."
     )
-    return caption, figures.save_and_embed(drawn, folder, "workers")
+    yield caption, figures.save_and_embed(drawn, folder, "workers")
 
 
 def _span(interval: Interval | None) -> str:

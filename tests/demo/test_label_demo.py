@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from askwise.demo.comparing import Everybody
 from askwise.demo.label_demo import run_label_demo
 from askwise.demo.labelling import NAME
 from askwise.demo.messages import Message, make_messages
+from askwise.demo.showing import write_demo_page
 from askwise.demo.stand_ins import STAND_INS
 from askwise.demo.summary import DemoSummary
 
@@ -89,6 +91,15 @@ def test_the_page_loads_nothing_and_has_the_statement(demo: Demo) -> None:
 
 def message(id: str, truth: str) -> Message:
     return Message(id, id, truth, "praise", "plain")
+
+
+def test_a_run_that_ended_before_any_audit_has_a_page_without_a_figure_of_workers(
+    demo: Demo, tmp_path: Path
+) -> None:
+    unknown = [replace(each, card=None) for each in demo.found.workers]
+    page = write_demo_page(tmp_path, replace(demo.found, workers=unknown), [])
+    assert page.exists()
+    assert [path.stem for path in tmp_path.glob("*.svg")] == ["figure"]
 
 
 def test_ties_count_by_share_and_failures_are_not_right() -> None:
