@@ -1,8 +1,10 @@
 """CPU time that first uses of the lab spend on the compiler.
 
 Each case runs in a process of its own with an empty cache of kernels: an experiment, a replay of
-one policy, or one simulated campaign. Compiling is timed by those who are told of it
-(``askwise.core.compiling.watched``), for each policy, as one loop is compiled for each policy.
+one policy, or one simulated campaign. A replay runs in plain Python until compiling pays, so one of
+a few answers compiles nothing, and one of many shows what compiling costs. Compiling is timed by
+those who are told of it (``askwise.core.compiling.watched``), for each policy, as one loop is
+compiled for each policy.
 """
 
 from __future__ import annotations
@@ -36,12 +38,19 @@ def main(quick: bool) -> None:
     rows: list[list[str]] = []
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        _write_answers(place)
+        _write_answers(place, tasks=40, each=6)
         cases = {"bounded-table1": [*TABLE_1, "1" if quick else "20", "--out", str(place / "out")]}
         files = [str(place / "labels.csv"), "--gold", str(place / "gold.csv")]
         for name in REPLAYED[:1] if quick else REPLAYED:
             options = ["--budget", "60", "--runs", "1", "--against", "", "--policy", name]
             cases[f"replay {name}"] = ["replay", *files, *options]
+        if not quick:
+            many = place / "many"
+            many.mkdir()
+            _write_answers(many, tasks=2_000, each=10)
+            files = [str(many / "labels.csv"), "--gold", str(many / "gold.csv")]
+            options = ["--budget", "6000", "--runs", "3", "--against", "", "--policy", REPLAYED[0]]
+            cases[f"replay {REPLAYED[0]}, 20,000 answers"] = ["replay", *files, *options]
         for name in () if quick else SIMULATED:
             cases[f"simulate {name}"] = ["simulate", name]
         for case, arguments in cases.items():
@@ -56,20 +65,20 @@ def main(quick: bool) -> None:
     table(["", "compiling", "whole process", "wanted", "met"], rows)
 
 
-def _write_answers(place: Path) -> None:
-    """Recorded answers of six workers to forty tasks."""
+def _write_answers(place: Path, tasks: int, each: int) -> None:
+    """Recorded answers of this many workers to each task."""
     with (place / "labels.csv").open("w", newline="") as file:
         write = csv.writer(file)
         write.writerow(["task", "worker", "label"])
         write.writerows(
             [f"t{task}", f"w{worker}", "yes" if (task + task * worker) % 3 else "no"]
-            for task in range(40)
-            for worker in range(6)
+            for task in range(tasks)
+            for worker in range(each)
         )
     with (place / "gold.csv").open("w", newline="") as file:
         write = csv.writer(file)
         write.writerow(["task", "label"])
-        write.writerows([f"t{task}", "yes" if task % 3 else "no"] for task in range(40))
+        write.writerows([f"t{task}", "yes" if task % 3 else "no"] for task in range(tasks))
 
 
 def _measured(arguments: list[str]) -> dict[str, Any]:
