@@ -222,7 +222,8 @@ class Runner:
                 raise self._failure
             if self._stopping.is_set():
                 break
-            if self._under_way:
+            # What was told while the campaign was asked may have changed what it would say.
+            if self._under_way or self._news.is_set():
                 await self._until_news()
                 continue
             if isinstance(said, Done) and not self._backlog:

@@ -64,6 +64,31 @@ def test_a_run_goes_to_the_end_and_bills_what_calls_cost() -> None:
     assert [each.value for each in campaign.answers()] == ["yes", "no"] * 6
 
 
+def test_an_answer_told_while_the_campaign_says_wait_lets_the_run_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The second question is affordable only with what the first call leaves of its price.
+    campaign = created(budget="0.015")
+    ask, said_wait, told = campaign.ask, threading.Event(), threading.Event()
+
+    def slow_to_say_wait(*given: Any) -> Any:
+        choice = ask(*given)
+        if choice == Wait("answers"):
+            said_wait.set()
+            assert told.wait(20)
+        return choice
+
+    async def after_the_wait(question: Question) -> Response:
+        assert await asyncio.to_thread(said_wait.wait, 20)
+        return even(question)
+
+    monkeypatch.setattr(campaign, "ask", slow_to_say_wait)
+    sources = {"a": Function(after_the_wait, price="0.01", slots=2)}
+    found = run(campaign, sources, content=CONTENT, watch=lambda progress: told.set())
+    assert found.end == Done("budget")
+    assert found.progress.answered == 2
+
+
 def test_as_many_calls_are_under_way_as_sources_take_and_no_more() -> None:
     under_way, most = Counter[str](), Counter[str]()
 
