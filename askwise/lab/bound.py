@@ -10,14 +10,17 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from askwise.core.compiling import (
+    LOOP_LOOK,
     LOOP_PATIENCE,
     PLAIN,
     bind,
     in_plain_python,
     is_bulk,
+    spent_later,
     step,
     unit_of,
 )
+from askwise.core.money import NO_CAP
 from askwise.kernels import Array, Draw, Fact
 from askwise.lab.loop import (
     REPLIES,
@@ -30,6 +33,7 @@ from askwise.lab.loop import (
     uncompiled,
 )
 from askwise.lab.worlds.base import no_truth
+from askwise.ledger import columns as c
 from askwise.ledger.columns import Book
 from askwise.ledger.proposals import Proposal
 from askwise.policies.base import Kernels, learn_nothing
@@ -169,7 +173,8 @@ else:
             judging: Callable[..., int],
             observing: Callable[..., None],
         ) -> None:
-            self._spent, self._until = 0.0, 0.0
+            self._spent = self._begun = 0.0
+            self._used = self._used_before = 0
             self._choose = in_plain_python(kernels.choose)
             self._units = [unit_of(kernels.choose)]
             if kernels.absorb is not learn_nothing:
@@ -185,19 +190,35 @@ else:
                 self._spent = LOOP_PATIENCE
             return True
 
-        def run(self, *arguments: Any) -> int:
-            """Run a campaign until it ends, or compiling pays."""
-            begun = time.perf_counter()
-            self._until = begun + LOOP_PATIENCE - self._spent
+        def run(self, book: Book, *others: Any) -> int:
+            """Run a campaign until it ends, room for what comes is wanted, or compiling pays."""
+            self._begun, self._used_before = time.perf_counter(), _used(book)
             try:
-                return int(self._loop(*arguments))
+                return int(self._loop(book, *others))
             finally:
-                self._spent += time.perf_counter() - begun
+                self._spent += time.perf_counter() - self._begun
+                self._used += _used(book) - self._used_before
 
-        def _choose_or_stop(self, *arguments: Any) -> int:
-            if time.perf_counter() > self._until:
+        def _choose_or_stop(self, book: Book, *others: Any) -> int:
+            spent = self._spent + time.perf_counter() - self._begun
+            if spent > LOOP_PATIENCE or self._time_left(book, spent) > LOOP_PATIENCE:
                 raise CompilingPays
-            return int(self._choose(*arguments))
+            return int(self._choose(book, *others))
+
+        def _time_left(self, book: Book, spent: float) -> float:
+            """Seconds that this campaign, and what is known to follow, take at the pace so far.
+
+            0 while nothing tells.
+            """
+            used, budget = _used(book), int(book.totals[c.BUDGET])
+            for_it = self._used + used - self._used_before
+            if spent < LOOP_LOOK or for_it == 0 or budget >= NO_CAP:
+                return 0.0
+            return spent * (budget - used + spent_later()) / for_it
+
+    def _used(book: Book) -> int:
+        """What is spent and reserved."""
+        return int(book.totals[c.SPENT] + book.totals[c.HELD])
 
     @cache
     def compiled(

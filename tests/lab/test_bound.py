@@ -1,14 +1,17 @@
 """The lab's loop over kernels: plain until compiling pays, and the same either way."""
 
+import math
 from itertools import count
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from askwise.core.compiling import allowed, watched
 from askwise.lab import bound, contract
 from askwise.lab.contract import lab_cases, lab_run, log_of_outcome
 from askwise.lab.simulate import simulate
+from askwise.lab.worlds.recorded import Recording
 from askwise.policies import KernelPolicy, policies
 from askwise.stopping import stopping
 
@@ -38,10 +41,33 @@ def test_a_campaign_goes_on_compiled_where_plain_python_left_it(
     # A second passes with each look at the clock: at the start, and before each decision.
     monkeypatch.setattr(bound, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     monkeypatch.setattr(bound, "LOOP_PATIENCE", decisions)
+    monkeypatch.setattr(bound, "LOOP_LOOK", math.inf)
     rule = None if case.rule is None else stopping.make(case.rule)
     outcome = simulate(policy, case.problem, case.world, rule=rule, seed=7)
     contract.same_runs((log_of_outcome(outcome), outcome.ended), due, "resumed")
     assert next(clock) >= decisions
+
+
+@pytest.mark.compiled
+def test_a_campaign_that_would_take_long_goes_on_compiled_before_patience_ends(
+    seldom: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy, labels = _policy(), np.tile([[0, 1], [1, 1]], (10, 1))
+    recording = Recording.complete(labels, labels[:, 0], options=2)
+    problem, world = recording.problem(20), recording.answering()
+    due = simulate(policy, problem, world, seed=7)
+    bound.compiled.cache_clear()
+    clock = count()
+    monkeypatch.setattr(bound, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    monkeypatch.setattr(bound, "LOOP_LOOK", 3)
+    # At a second a decision there would be 17 s to go after three of them, and as much later.
+    monkeypatch.setattr(bound, "LOOP_PATIENCE", 30)
+    with allowed(ahead=problem.budget):
+        found = simulate(policy, problem, world, seed=7)
+    assert next(clock) < 10
+    contract.same_runs(
+        (log_of_outcome(found), found.ended), (log_of_outcome(due), due.ended), "resumed"
+    )
 
 
 @pytest.mark.compiled

@@ -21,16 +21,19 @@ from askwise.core.compiling.inspecting import (
     unit_of,
 )
 from askwise.core.compiling.permission import (
+    LOOP_LOOK,
     LOOP_PATIENCE,
     PLAIN,
     allowed,
     forced,
     in_bulk,
     is_bulk,
+    spent_later,
     watched,
 )
 
 __all__ = [
+    "LOOP_LOOK",
     "LOOP_PATIENCE",
     "PLAIN",
     "Function",
@@ -50,6 +53,7 @@ __all__ = [
     "plain_time",
     "ready",
     "routine",
+    "spent_later",
     "step",
     "unit_of",
     "watched",

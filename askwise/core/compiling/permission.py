@@ -22,6 +22,9 @@ PATIENCE, LONG_PATIENCE = 2.0, 60.0
 LOOP_PATIENCE = 10.0
 """The same of a loop of the lab: about what a policy's kernels take to compile."""
 
+LOOP_LOOK = 1.0
+"""Seconds of plain work on a campaign in the lab after which one foresees how long it will take."""
+
 Watcher = Callable[[str, bool], None]
 """Called with what is compiled, and whether it begins (or has ended)."""
 
@@ -33,25 +36,29 @@ class Mode(threading.local):
 
     level = AT_ONCE if os.environ.get("ASKWISE_JIT") == "1" else NEVER
     what = ""
+    ahead = 0
 
 
 mode = Mode()
 """That of this thread."""
 
 
-def allowed(what: str = "") -> Any:
+def allowed(what: str = "", ahead: int = 0) -> Any:
     """Let this thread compile kernels, each once that pays: for work in bulk, never for live calls.
 
     Parameters
     ----------
     what : str
         What it is for, as those who watch are told; the name of a policy, say.
+    ahead : int
+        What campaigns of the same policy will spend after the one that is simulated now, in
+        millionths: a loop of the lab foresees by it how long they would take.
 
     Returns
     -------
     A context manager, which decorates functions too.
     """
-    return _at_least(WHEN_IT_PAYS, what)
+    return _at_least(WHEN_IT_PAYS, what, ahead)
 
 
 def in_bulk(what: str = "") -> Any:
@@ -64,19 +71,25 @@ def is_bulk() -> bool:
     return mode.level >= IN_BULK
 
 
+def spent_later() -> int:
+    """What later campaigns will spend, as :func:`allowed` was told."""
+    return mode.ahead
+
+
 def forced(what: str = "") -> Any:
     """Let this thread compile every kernel that it calls, at the first call; see `allowed`."""
     return _at_least(AT_ONCE, what)
 
 
 @contextmanager
-def _at_least(level: int, what: str) -> Iterator[None]:
-    before = mode.level, mode.what
+def _at_least(level: int, what: str, ahead: int = 0) -> Iterator[None]:
+    before = mode.level, mode.what, mode.ahead
     mode.level, mode.what = max(level, mode.level), what or mode.what
+    mode.ahead = ahead or mode.ahead
     try:
         yield
     finally:
-        mode.level, mode.what = before
+        mode.level, mode.what, mode.ahead = before
 
 
 @contextmanager

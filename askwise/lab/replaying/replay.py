@@ -195,7 +195,8 @@ def replay(
                 money = from_micro(each)
                 what = f"{rival.series} at a budget of {money}, run {run + 1} of {runs}"
                 doing(f"{what} ({100 * done // total} % done)")
-                with allowed("replay"):
+                ahead = sum(budgets[at + 1 :]) + (runs - 1 - run) * sum(budgets)
+                with allowed("replay", ahead):
                     values[run, at, place] = bench.grade(rival, money, seed, run, window, outcomes)
                 done += 1
                 progress("replaying", done, total)
