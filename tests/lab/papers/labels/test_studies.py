@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,7 @@ from askwise.lab.papers.labels.studies.uci import (
     KNOWN_ERROR,
     OVERALL,
 )
+from askwise.lab.replaying.bench import Bench
 from askwise.lab.results import Results
 from askwise.lab.runner import run, write
 from tests.paths import DATA
@@ -105,6 +107,7 @@ def ran(name: str, reps: int = 2, jobs: int = 1, **settings: str) -> Results:
         ("labels-screening", {"answers": "0"}, "answers is 0"),
         ("labels-screening", {"budgets": "1"}, "give answers"),
         ("labels-workers", {"options": "1"}, "at least two"),
+        ("labels-workers", {"truths": "400"}, "truths is 400: give a number from 0 to below 400"),
         ("labels-delay", {"windows": "0"}, "windows has 0"),
         ("judges", {"sets": "llmbar"}, "give data as well"),
     ],
@@ -196,6 +199,23 @@ def test_thresholds_that_spend_the_same_are_one_point(tmp_path: Path) -> None:
     results = run(experiment, reps=2, seed=1)
     assert set(curve_of(results.rows, "three", "crowdsense")) == {3.0}
     assert write(experiment, results, tmp_path / "out", "again").is_file()
+
+
+def test_worker_models_are_studied_in_another_order_each_time_with_truths_told() -> None:
+    study = with_settings("labels-workers", {"truths": "20", "tasks": "60", "workers": "10"})
+    assert isinstance(study, workers.LabelsWorkers)
+    one, other = (study.bench("colluding", 1, number) for number in (0, 1))
+    assert len(one.truths) == len(other.truths) == 20
+    assert int((one.measured.truth >= 0).sum()) == 40
+
+    def group(bench: Bench) -> set[int]:
+        """The two who give the same answers to all tasks."""
+        answers = np.zeros((60, 10))
+        answers[bench.recording.task, bench.recording.worker] = bench.recording.label
+        pairs = itertools.combinations(range(10), 2)
+        return set(max(pairs, key=lambda pair: (answers[:, pair[0]] == answers[:, pair[1]]).sum()))
+
+    assert group(one) != group(other)
 
 
 def test_any_number_of_jobs_gives_the_same() -> None:

@@ -59,6 +59,8 @@ class LabelsWorkers(LabelsExperiment):
         Out of spammer-hammer, one-coin, malicious, confused, drifting, lazy and colluding.
     tasks, contexts, workers, options : int
         How many there are. The truth is skewed in each context, as in real tables.
+    truths : int
+        Tasks, drawn at random, whose truth is told beforehand; they are not measured.
     """
 
     policies: tuple[str, ...] = (
@@ -75,6 +77,7 @@ class LabelsWorkers(LabelsExperiment):
     contexts: int = 4
     workers: int = 40
     options: int = 2
+    truths: int = 0
 
     reps: ClassVar[int] = 30
     title: ClassVar[str] = "Worker models side by side (beyond 002)"
@@ -84,7 +87,7 @@ class LabelsWorkers(LabelsExperiment):
         "workers with confusion matrices, workers who change what they are good at in the midst "
         "of a campaign, lazy ones who give what most of three others gave (a third of the crowd), "
         "and a group who all give the same answer, most often a wrong one (a fifth). Which "
-        "policies survive whom?"
+        "policies survive whom? Tasks and workers come in another order each time."
     )
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure(
@@ -104,6 +107,11 @@ class LabelsWorkers(LabelsExperiment):
             raise InvalidParameter(
                 f"options is {self.options}: a question needs at least two", field="options"
             )
+        if not 0 <= self.truths < self.tasks:
+            raise InvalidParameter(
+                f"truths is {self.truths}: give a number from 0 to below {self.tasks}, the tasks",
+                field="truths",
+            )
 
     def cells(self) -> list[LabelsCell]:
         """A cell per model."""
@@ -114,13 +122,12 @@ class LabelsWorkers(LabelsExperiment):
         return replication * len(MODELS) + list(MODELS).index(panel)
 
     def bench(self, panel: str, seed: int, number: int) -> Bench:
-        """New workers; the tasks stay."""
+        """New workers; the tasks stay, but for their order."""
         tasks = simulated_table(self.tasks, self.contexts, self.workers, self.options)
-        return Bench(
-            label_tasks(
-                panel, tasks.truth, tasks.contexts, self.options, self.workers, seed, number
-            )
+        given = label_tasks(
+            panel, tasks.truth, tasks.contexts, self.options, self.workers, seed, number
         )
+        return Bench(given).in_another_order(seed, number, self.truths)
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """Who is best with whom."""
