@@ -85,7 +85,7 @@ class AssuredAudited(Experiment):
     xi: float = 0.03
     mu: float = 0.05
     alarm: float = 0.05
-    reps: ClassVar[int] = 30
+    reps: ClassVar[int] = 100
     chunk: ClassVar[int] = 5
     ours: ClassVar[tuple[str, ...]] = (WATCHED,)
     title: ClassVar[str] = "Assured accuracy with costly truth (beyond 000)"

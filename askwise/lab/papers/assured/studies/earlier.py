@@ -46,7 +46,7 @@ class AssuredEarlier(AssuredRuns):
     workers: int = 1100
 
     ours: ClassVar[tuple[str, ...]] = BEYOND[:2]
-    reps: ClassVar[int] = 20
+    reps: ClassVar[int] = 40
     title: ClassVar[str] = "What is known of workers beforehand (beyond 000)"
     reproduces: ClassVar[str] = "beyond 000, on the workers of section 6.3"
     summary: ClassVar[str] = (

@@ -76,7 +76,7 @@ class AssuredErrorFunctions(Experiment):
     alphas: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2)
     workers: int = 100
     tasks: int = 2_000
-    reps: ClassVar[int] = 25
+    reps: ClassVar[int] = 40
     chunk: ClassVar[int] = 2
     ours: ClassVar[tuple[str, ...]] = (EXACT, "weighted-majority")
     title: ClassVar[str] = "What error functions cost (000, section 3.1)"

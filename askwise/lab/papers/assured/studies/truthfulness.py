@@ -106,7 +106,7 @@ class AssuredTruthfulness(Experiment):
     alpha: float = 0.25
     xi: float = 0.15
     mu: float = 0.1
-    reps: ClassVar[int] = 100
+    reps: ClassVar[int] = 200
     chunk: ClassVar[int] = 5
     title: ClassVar[str] = "Does a lie pay? (000, section 5)"
     reproduces: ClassVar[str] = "000, Theorem 5.1 and Proposition 6.1"

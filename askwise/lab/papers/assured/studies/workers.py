@@ -45,7 +45,7 @@ class AssuredWorkers(AssuredRuns):
 
     policies: tuple[str, ...] = ("ccb-ns", "epsilon-t-greedy", *BEYOND[:2])
     sizes: tuple[int, ...] = (100, 200, 400, 1100, 2200)
-    reps: ClassVar[int] = 20
+    reps: ClassVar[int] = 40
     title: ClassVar[str] = "Total cost by number of workers (000, Fig. 4)"
     reproduces: ClassVar[str] = "000, Fig. 4"
     summary: ClassVar[str] = (

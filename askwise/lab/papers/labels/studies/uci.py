@@ -76,7 +76,7 @@ class TablesExperiment(LabelsExperiment):
     models: tuple[str, ...] = PAPER_MODELS
     data: str = ""
 
-    reps: ClassVar[int] = 15
+    reps: ClassVar[int] = 30
     overall: ClassVar[str] = OVERALL
 
     def __post_init__(self) -> None:
