@@ -66,6 +66,9 @@ UNEVEN_WORLD, UNEVEN_WORKER = 2918, 2
 ONE_WORLD_DRAWS = 4
 """Times as many draws where nothing else varies."""
 
+ROUNDING = 1e-9
+"""Relative difference up to which two utilities are the same: they are sums of floats."""
+
 ROLES = ("chosen", "marginal", "not chosen")
 ONE_WORLD = "GA is not monotone"
 PANELS = (*ROLES, ONE_WORLD)
@@ -227,7 +230,8 @@ class AssuredTruthfulness(Experiment):
                 where: dict[str, Any] = {"series": label, "x": bid, "panel": cell.panel}
                 utility = blocks[:, at, place]
                 found.append(mean_row(utility, metric="utility", **where))
-                found.append(mean_row(utility - blocks[:, at, 0], metric="gain", **where))
+                gain = gained(utility, blocks[:, at, 0])
+                found.append(mean_row(gain, metric="gain", **where))
         return found
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
@@ -251,6 +255,19 @@ class AssuredTruthfulness(Experiment):
             "bid of a worker who is not chosen can change who is, and with it when exploration "
             "ends. Campaigns refuse this pair.",
         ]
+
+
+def gained(utility: Array, at_cost: Array) -> Array:
+    """What bids gain over the truth; what rounding makes of nothing is nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gained(np.array([0.1 + 0.2, 3.5]), np.array([0.3, 3.0])).tolist()
+    [0.0, 0.5]
+    """
+    gain: Array = utility - at_cost
+    return np.where(np.isclose(utility, at_cost, rtol=ROUNDING, atol=0.0), 0.0, gain)
 
 
 def looked_at(policy: Policy, bids: Sequence[int]) -> list[int]:
