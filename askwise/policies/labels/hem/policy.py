@@ -177,9 +177,10 @@ class Hem(RankedPolicy, LabelsItself, SuggestsGold, LimitsSize, TakesPilot, Sett
     without a context share one. ``needs_gold`` names tasks whose truth would settle who is right in
     a context, or turn agreement into a probability.
 
-    Not for workers who agree on wrong answers, unless truths are told: no method can detect that.
-    Options times workers, and options times options, may be at most 5,000,000; larger campaigns are
-    refused, and so are workers who would make one larger.
+    Not for workers who agree on wrong answers, unless the truth of a few tasks is told or they are
+    one family: they look best and are asked most. Options times workers, and options times options,
+    may be at most 5,000,000; larger campaigns are refused, and so are workers who would make one
+    larger.
 
     References
     ----------
