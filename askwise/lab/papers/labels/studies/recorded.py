@@ -182,7 +182,7 @@ class LabelsRte(SetsExperiment):
     policies: tuple[str, ...] = POLICIES
     budgets: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
 
-    reps: ClassVar[int] = 30
+    reps: ClassVar[int] = 10
     chunk: ClassVar[int] = 2
     title: ClassVar[str] = "Recognizing textual entailment (002, Fig. 5a)"
     reproduces: ClassVar[str] = "002, Fig. 5a"
@@ -322,7 +322,7 @@ class LabelsHobby(SetsExperiment):
     budgets: tuple[float, ...] = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0)
     hobby: str = ""
 
-    reps: ClassVar[int] = 30
+    reps: ClassVar[int] = 10
     chunk: ClassVar[int] = 2
     title: ClassVar[str] = "Tasks of several kinds (002, Fig. 5b)"
     reproduces: ClassVar[str] = "002, Fig. 5b"
