@@ -1,6 +1,7 @@
 """Connections to one PostgreSQL database: a pool for threads, and none carried across a fork."""
 
 import logging
+import math
 import os
 import threading
 import time
@@ -54,8 +55,8 @@ class PostgresConnections(Connections[PostgresConnection]):
         self._process = os.getpid()
         self._made: weakref.WeakSet[RawConnection] = weakref.WeakSet()
         self._is_connecting = False
-        self._failures = 0
         self._failure: StoreError | None = None
+        self._failed_from = -math.inf
         self._turns: dict[int, threading.Lock] = {}
         self._turns_lock = threading.Lock()
         self._probe: RawConnection | None = None
@@ -77,12 +78,11 @@ class PostgresConnections(Connections[PostgresConnection]):
 
     def connect(self, _: str) -> RawConnection:
         """Make a connection; called by the pool, in its own thread."""
-        self._is_connecting = True
+        self._is_connecting, begun = True, time.monotonic()
         try:
             connection = open_connection(self.address, self.patience)
         except StoreError as error:
-            self._failure = error
-            self._failures += 1
+            self._failure, self._failed_from = error, begun
             raise
         finally:
             self._is_connecting = False
@@ -169,8 +169,8 @@ class PostgresConnections(Connections[PostgresConnection]):
         if self._process != os.getpid():  # by a fork that Python did not see
             _abandoned.append(self._pool)
             self._reset()
-        deadline = time.monotonic() + self.patience
-        failures, look = self._failures, _FIRST_LOOK
+        begun, look = time.monotonic(), _FIRST_LOOK
+        deadline = begun + self.patience
         while not self._closed:
             self._pool.open()
             try:
@@ -178,7 +178,8 @@ class PostgresConnections(Connections[PostgresConnection]):
             except PoolClosed:
                 break
             except PoolTimeout:
-                if self._failures != failures:
+                # One that began before failed for what was then: the server was restarted, say.
+                if self._failure is not None and self._failed_from >= begun:
                     raise StoreError(str(self._failure), field="store") from self._failure
                 # Connecting has a time limit of its own, and then says more.
                 left = deadline - time.monotonic()

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from psycopg_pool import PoolTimeout
 
 from askwise import Campaign, Worker
 from askwise.core.choices import Batch
@@ -18,6 +19,9 @@ from askwise.core.errors import StoreError
 from askwise.core.events import Event, Kind
 from askwise.store import Change, Reply, Snapshot
 from askwise.store.backup.portable import Head
+from askwise.store.postgres import connections
+from askwise.store.postgres.address import Address
+from askwise.store.postgres.connection import RawConnection
 from askwise.store.postgres.store import PostgresStore
 from tests.servers import with_place
 from tests.store.postgres.sessions import PAUSED, RESUMED, Raw, end_sessions
@@ -33,6 +37,30 @@ def test_sessions_that_the_server_ended_between_uses_are_not_noticed(
     with store.write("cats") as transaction:
         transaction.append([RESUMED], 1)
     assert store.read("cats") == [PAUSED, RESUMED]
+
+
+def test_an_attempt_to_connect_that_began_before_a_use_does_not_fail_it(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, may_fail = connections.open_connection, threading.Event()
+    attempts = list[Address]()
+
+    def fail_once(address: Address, patience: float) -> RawConnection:
+        attempts.append(address)
+        if len(attempts) > 1:
+            time.sleep(0.3)  # longer than a look at what became of the first
+            return connect(address, patience)
+        assert may_fail.wait(60.0)
+        raise StoreError("the server goes down", field="store")
+
+    monkeypatch.setattr(connections, "open_connection", fail_once)
+    pool = store._connections._pool
+    pool.open()
+    with pytest.raises(PoolTimeout):
+        pool.getconn(0.001)
+    threading.Timer(0.1, may_fail.set).start()
+    assert store.read("cats") == [PAUSED]
+    assert len(attempts) == 2
 
 
 def test_a_session_that_ends_in_a_write_takes_the_write_with_it(
