@@ -139,6 +139,8 @@ class ArrowCoder:
     def _numbers(self) -> Array | None:
         """The names as finite numbers; None if any is none."""
         try:
+            # The first one before all: a failure is told only after the whole column.
+            self._known[:1].cast(self._arrow.float64())
             found: Array = self._known.cast(self._arrow.float64()).to_numpy()
         except self._arrow.ArrowInvalid:
             # Python reads more than Arrow does: +1 and 1_000 are numbers too.
