@@ -138,8 +138,9 @@ bench: .venv/.ready ## measure speed
 	@$(BIN)/python -m benchmarks
 
 # NAME="bounded-table1 judges", SEED=2, REPS=100, DATA=FOLDER (recorded data), KEEP=1, RENEW=1.
-# What agreed is on record, by the code and the results that agreed; FRESH=1 runs all of it again.
-AGREED := .pytest_cache/reproduced.jsonl
+# What agreed is on record, with the code that it agreed with. Without NAME, what is on record and
+# has not changed since is left out; FRESH=1 runs all of it again.
+AGREED := docs/assets/reproductions/agreed.jsonl
 reproduce: .venv/.ready ## run experiments again and compare them with the results kept in docs/
 	@$(if $(FRESH),rm -f $(AGREED))
 	@$(BIN)/python -m docs.reproduce $(NAME) --jobs $(CORES) --record $(AGREED) \

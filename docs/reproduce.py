@@ -7,17 +7,19 @@ be within four joint standard errors. ``--renew`` keeps what comes out where row
 change that was meant to move them, or where nothing says how they were made; ``--keep`` runs an
 experiment in full and keeps what comes out.
 
-All of them take hours. With ``--record FILE`` those that agreed are noted, and left out the next
-time unless askwise or their kept results have changed.
+All of them take hours. With ``--record FILE`` those that agreed are noted; without names, those on
+record are left out unless code that they rest on, or their kept results, have changed.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
 import json
 import math
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -35,6 +37,11 @@ from askwise.lab.experiment import Experiment, experiments, with_settings
 from askwise.lab.results import Results
 
 KEPT = Path(__file__).resolve().parent / "assets" / "reproductions"
+
+BESIDE = frozenset(
+    {"__main__.py", "agents", "cli", "client", "demo", "labelling", "pytest_plugin.py", "service"}
+)
+"""What stands beside or above the lab: no study can import it."""
 
 FAR = 4.0
 """Joint standard errors that two runs with different seeds may differ by."""
@@ -192,39 +199,84 @@ def _write(
 class AgreementRecord:
     """Experiments that agreed with what is kept of them, and at which state of both.
 
-    A file of lines of JSON, each the digest of what an experiment was run with and checked against.
+    A file of lines of JSON, one for each experiment and way to run it.
     """
 
     path: Path | None
 
-    def has(self, name: str, how: str) -> bool:
-        """Whether this was checked before, in the same way and at the same state."""
+    def commit_of(self, name: str, how: str) -> str | None:
+        """The commit at which this agreed, if nothing it rests on has changed since."""
+        entry = self._read().get((name, how))
+        return entry["commit"] if entry and entry["digest"] == _digest(name, _sources()) else None
+
+    def add(self, name: str, how: str, sources: str, seconds: float) -> None:
+        """Note that an experiment agreed, with what the sources were when it began."""
+        if self.path is None:
+            return
+        entry = {"name": name, "how": how, "seconds": round(seconds)}
+        entry |= {"commit": _commit(), "digest": _digest(name, sources)}
+        entries = {**self._read(), (name, how): entry}
+        lines = [json.dumps(entries[key]) + "\n" for key in sorted(entries)]
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text("".join(lines))
+
+    def _read(self) -> dict[tuple[str, str], dict[str, Any]]:
         if self.path is None or not self.path.is_file():
-            return False
-        digests = {json.loads(line)["digest"] for line in self.path.read_text().splitlines()}
-        return _digest(name, how) in digests
-
-    def add(self, name: str, how: str) -> None:
-        """Note that an experiment agreed."""
-        if self.path is not None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("a") as file:
-                print(json.dumps({"name": name, "digest": _digest(name, how)}), file=file)
+            return {}
+        entries = map(json.loads, self.path.read_text().splitlines())
+        return {(entry["name"], entry["how"]): entry for entry in entries}
 
 
-def _digest(name: str, how: str) -> str:
-    """What decides whether an experiment agrees: askwise, the interpreter, what is kept."""
-    found = hashlib.sha256(f"{sys.version} {name} {how} {_sources()}".encode())
+def _digest(name: str, sources: str) -> str:
+    """What decides whether an experiment agrees: code and what is kept."""
+    found = hashlib.sha256(f"{name} {sources}".encode())
     found.update((KEPT / f"{name}.json").read_bytes())
     return found.hexdigest()[:16]
 
 
+def _commit() -> str:
+    """The commit that is checked out, for people to read; what counts is the digest."""
+    asked = [
+        "git",
+        "-C",
+        str(Path(__file__).parent),
+        "describe",
+        "--always",
+        "--dirty",
+        "--exclude=*",
+    ]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "no commit"
+
+
 def _sources() -> str:
-    """A digest of askwise's sources: a version number stays the same between two releases."""
+    """A digest of the code that studies can import, whatever its comments and docstrings say.
+
+    A version number stays the same between two releases.
+    """
     found, root = hashlib.sha256(), Path(askwise.__file__).parent
     for path in sorted(root.rglob("*.py")):
-        found.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+        place = path.relative_to(root)
+        if place.parts[0] not in BESIDE:
+            code = _without_docstrings(ast.parse(path.read_bytes()))
+            found.update(f"{place.as_posix()} {ast.dump(code)}".encode())
     return found.hexdigest()
+
+
+def _without_docstrings(code: ast.Module) -> ast.Module:
+    for node in ast.walk(code):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [each for each in node.body if not _is_text(each)]
+    return code
+
+
+def _is_text(node: ast.stmt) -> bool:
+    """Whether a statement is a docstring, of whatever stands before it."""
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant):
+        return False
+    return isinstance(node.value.value, str)
 
 
 def _run(experiment: Experiment, reps: int, seed: int, jobs: int) -> tuple[Results, float]:
@@ -263,34 +315,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     record, how = AgreementRecord(args.record), f"seed {args.seed} reps {args.reps}"
     for name in names:
         kept = (KEPT / f"{name}.json").is_file()
-        if kept and not args.keep and record.has(name, how):
-            print(f"{name}: agreed before", flush=True)
+        before = None if args.names or args.keep else record.commit_of(name, how)
+        if before is not None:
+            print(f"{name}: agreed before, at {before}", flush=True)
             continue
+        sources, begun = _sources(), time.monotonic()
         try:
+            fitting = _that_fit(name, settings, given_to_all=len(names) > 1)
             if args.keep:
-                # One folder of data for many experiments: some of them have none.
-                fitting = _that_fit(name, settings) if len(names) > 1 else settings
                 right = keep(name, args, fitting)
             elif not kept:
                 raise InvalidParameter(f"no results of {name} are kept", field="names")
             else:
-                right = check(name, args, _that_fit(name, settings))
+                right = check(name, args, fitting)
         except AskwiseError as error:
             print(f"{name}: {error}", flush=True)
             right = False
         if not right:
             wrong.append(name)
         elif not args.keep:
-            record.add(name, how)
+            record.add(name, how, sources, time.monotonic() - begun)
     print(f"{len(names) - len(wrong)} of {len(names)} experiments agree" if not args.keep else "")
     if wrong:
         print("not: " + ", ".join(wrong), file=sys.stderr)
     return 1 if wrong else 0
 
 
-def _that_fit(name: str, settings: Mapping[str, str]) -> dict[str, Any]:
-    """Of settings for many experiments, those that this one has."""
-    return {key: v for key, v in settings.items() if key in vars(experiments.get(name)())}
+def _that_fit(name: str, settings: Mapping[str, str], *, given_to_all: bool) -> dict[str, Any]:
+    """Of settings for many experiments, and of a folder of data, what this experiment has."""
+    known = vars(experiments.get(name)())
+    shared = settings if given_to_all else {"data"}
+    return {key: value for key, value in settings.items() if key in known or key not in shared}
 
 
 if __name__ == "__main__":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from askwise.figures import Row
 from askwise.lab.results import Results
 from docs import reproduce
+from tests.paths import ROOT
 
 ROW = Row("market", "uniform", 500.0, "utility", 10.0, 9.0, 11.0, 100)
 CHEAP = "bounded-applicants"
@@ -114,16 +117,56 @@ def test_what_differs_can_be_kept_again(kept: Path, capsys: pytest.CaptureFixtur
 def test_a_record_leaves_out_what_agreed_until_its_results_change(
     kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    again = [CHEAP, "--record", str(tmp_path / "record" / "agreed.jsonl")]
+    record = tmp_path / "record" / "agreed.jsonl"
+    again = ["--record", str(record)]
     assert reproduce.main(again) == 0
     assert "rows the same" in capsys.readouterr().out
     assert reproduce.main(again) == 0
-    assert f"{CHEAP}: agreed before" in capsys.readouterr().out
+    assert re.search(rf"{CHEAP}: agreed before, at \S+\n1 of 1 exp", capsys.readouterr().out)
+    assert reproduce.main([CHEAP, *again]) == 0, "what is named is run"
+    assert "rows the same" in capsys.readouterr().out
     assert reproduce.main([*again, "--seed", "5"]) == 0
     assert "joint standard errors" in capsys.readouterr().out
+    entries = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [entry["how"] for entry in entries] == ["seed 5 reps None", "seed None reps None"]
     results = Results.read_json(kept)
     replace(results, rows=results.rows[1:]).write_json(kept)
     assert reproduce.main(again) == 1
+
+
+def test_a_record_is_of_the_code_that_studies_can_import_and_not_of_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "askwise"
+    (package / "lab").mkdir(parents=True)
+    (package / "cli").mkdir()
+    study, command = package / "lab" / "study.py", package / "cli" / "lab.py"
+    study.write_text('"""Words."""\nX = 1  # a number\n"""What it is."""\n')
+    command.write_text("Y = 2\n")
+    monkeypatch.setattr(reproduce.askwise, "__file__", str(package / "__init__.py"))
+    before = reproduce._sources()
+    study.write_text('"""Other words."""\nX = 1\n')
+    command.write_text("Y = 3\n")
+    assert reproduce._sources() == before
+    study.write_text("X = 2\n")
+    assert reproduce._sources() != before
+
+
+def test_no_study_imports_what_stands_beside_the_lab() -> None:
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (floors,) = (each["layers"] for each in layers["contracts"] if each["id"] == "house")
+    rooms = [re.findall(r"\w+", floor) for floor in floors]
+    until = next(at for at, floor in enumerate(rooms) if "lab" in floor)
+    above = {room for floor in rooms[: until + 1] for room in floor} - {"lab"}
+    assert {name.removesuffix(".py") for name in reproduce.BESIDE} == above
+
+
+def test_a_folder_of_data_is_passed_over_where_there_is_no_use_for_it_and_other_settings_are_not(
+    kept: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reproduce.main([CHEAP, "--set", "data=elsewhere"]) == 0
+    assert reproduce.main([CHEAP, "--set", "budget=3"]) == 1
+    assert "has no parameter 'budget'" in capsys.readouterr().out
 
 
 def test_an_experiment_without_kept_results_is_named(
