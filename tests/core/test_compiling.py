@@ -130,6 +130,20 @@ def test_even_where_it_is_allowed_a_kernel_stays_plain_until_compiling_pays(tmp_
     assert lazy(tmp_path, forced).stdout == "[] 0\n"
 
 
+def test_a_kernel_that_other_compiled_code_has_is_compiled_at_the_next_look(tmp_path: Path) -> None:
+    live = "added._due = 0.0; added(3); print(len(added.overloads))"
+    in_bulk = f"with compiling.allowed(): {live}"
+    compile_outer = "with compiling.allowed(): outer(3)\n"
+    for program, due in (
+        (in_bulk, "0\n"),
+        (compile_outer + in_bulk, "1\n"),
+        (compile_outer + live, "0\n"),
+    ):
+        folder = tmp_path / str(len(program))
+        folder.mkdir()
+        assert lazy(folder, program).stdout == due, program
+
+
 def test_what_another_process_compiles_meanwhile_is_found_later(tmp_path: Path) -> None:
     program = """
 import subprocess, sys

@@ -144,11 +144,16 @@ class Kernel(RunsPlain, CPUDispatcher):  # type: ignore[misc]
         return again
 
     def _may_compile(self) -> bool:
-        return (
-            self._eager
-            or mode.level == AT_ONCE
-            or (mode.level >= WHEN_IT_PAYS and self._spent >= self._patience)
+        if self._eager or mode.level == AT_ONCE:
+            return True
+        return mode.level >= WHEN_IT_PAYS and (
+            self._spent >= self._patience or self._is_linked_somewhere()
         )
+
+    def _is_linked_somewhere(self) -> bool:
+        """Whether other compiled code has it, and what it calls: then little is left to do."""
+        inside = self._twins.get(Inside)
+        return inside is not None and bool(inside.overloads)
 
     def _load(self, kinds: tuple[Any, ...]) -> Any:
         """Take code out of the cache, as Numba does before it compiles; None if it has none."""

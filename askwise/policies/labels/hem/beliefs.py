@@ -169,7 +169,8 @@ def learn(book: Book, state: State, fact: Fact) -> None:
     if state.known[task] > 0:
         state.tested[worker] += 1
     else:
-        state.posterior[task] = state.blind[task]
+        for option in range(state.posterior.shape[1]):
+            state.posterior[task, option] = state.blind[task, option]
     count_again(book, state, task, 1)
 
 
@@ -279,7 +280,8 @@ def fit_beliefs(book: Book, state: State, answers: SkillAnswers, rounds: int) ->
     hem.fit(answers, beliefs, rounds, hem.SETTLED, True)
     count_classes(book, state)
     for at in range(state.meta[s.HEARD]):
-        state.posterior[state.order[at], :count] = beliefs.posterior[at]
+        for option in range(count):
+            state.posterior[state.order[at], option] = beliefs.posterior[at, option]
     workers = book.totals[c.WORKERS]
     for worker in range(workers):
         lift(book, state, worker)

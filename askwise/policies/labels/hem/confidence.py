@@ -126,6 +126,14 @@ def map_in(state: State) -> ConfidenceMap:
     return ConfidenceMap(found[0], found[1], found[2], found[3], found[4], found[5])
 
 
+@step
+def keep_map(state: State, learned: ConfidenceMap) -> None:
+    """Turn scores into probabilities by this map from now on."""
+    # One by one: to assign a slice takes a second to compile, most of it for the words of an error.
+    for at in range(len(learned)):
+        state.map[at] = learned[at]
+
+
 @kernel
 def confidence_in(book: Book, state: State, task: int) -> float:
     """Probability that the option which a task's answers favour is right, as it is reported."""
@@ -203,7 +211,7 @@ def calibrate(book: Book, state: State, answers: SkillAnswers, beliefs: SkillBel
             right[found] = rightness(table[0], true)
             scores[found] = tempered_score(book, state, task, table)
             found += 1
-    state.map[:] = calibration.fit_map(scores, right)
+    keep_map(state, calibration.fit_map(scores, right))
 
 
 @kernel
@@ -316,5 +324,5 @@ def fit_all(book: Book, state: State, rounds: int) -> None:
     state.meta[s.WHOLE] = 1 if whole else 0
     calibrate(book, state, answers, beliefs)
     if whole:
-        state.map[:] = learned
+        keep_map(state, learned)
     watch_sides(state, answers, beliefs)
