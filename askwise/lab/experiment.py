@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -112,6 +112,22 @@ def with_settings(name: str, settings: Mapping[str, str]) -> Experiment:
     return entry(**read)
 
 
+def _joined(parts: Sequence[str], known: Sequence[Any]) -> Iterator[str]:
+    """Put parts together that are one known value with commas, the longest there is.
+
+    Examples
+    --------
+    >>> list(_joined(["tied", "three options", "tied"], ["three options", "three options, tied"]))
+    ['tied', 'three options, tied']
+    """
+    at = 0
+    while at < len(parts):
+        ends = (end for end in range(len(parts), at, -1) if ", ".join(parts[at:end]) in known)
+        end = next(ends, at + 1)
+        yield ", ".join(parts[at:end])
+        at = end
+
+
 def _read(key: str, text: str, default: Any) -> Any:
     """Read text as what the default is: a number, a list of them, or a word."""
     try:
@@ -120,7 +136,7 @@ def _read(key: str, text: str, default: Any) -> Any:
             if not parts:
                 raise InvalidParameter(f"{key} is empty: give at least one value", field=key)
             kind = type(default[0]) if default else str
-            return tuple(kind(part) for part in parts)
+            return tuple(kind(part) for part in _joined(parts, default))
         if isinstance(default, int) and not isinstance(default, bool):
             return int(text)
         if isinstance(default, float):
