@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import traceback
+import warnings
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict
 from itertools import starmap
@@ -126,9 +127,12 @@ def _spread(
     with _needed("more than one job needs joblib", "lab", "jobs"):
         import joblib
     with (
+        warnings.catch_warnings(),
         _cluster(backend, jobs, scheduler),
         joblib.parallel_config(backend=backend, n_jobs=jobs if backend == "loky" else -1),
     ):
+        # A process whose memory has grown, as by compiling, is replaced; no work is lost by that.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given")
         # Dask's and Ray's backends hand results back in order only.
         form = "generator_unordered" if backend == "loky" else "list"
         yield from joblib.Parallel(return_as=form)(joblib.delayed(_chunk)(*part) for part in parts)
