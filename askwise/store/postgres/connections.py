@@ -7,7 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, cast
 
 import psycopg
@@ -39,6 +39,15 @@ def _is_news(record: logging.LogRecord) -> bool:
 logging.getLogger("psycopg.pool").addFilter(_is_news)
 
 
+class _Pool(ConnectionPool[RawConnection]):
+    """A pool that may be forgotten: its own thread may be the last that knows it."""
+
+    def __del__(self) -> None:
+        # A thread can't wait for itself to end; it ends all the same.
+        with suppress(RuntimeError):
+            super().__del__()
+
+
 class PostgresConnections(Connections[PostgresConnection]):
     """The connections of one store, at most ``limit`` at a time, which its threads share.
 
@@ -64,7 +73,7 @@ class PostgresConnections(Connections[PostgresConnection]):
         self._local = threading.local()
         # The pool's thread connects through us, so that we know what became of it. It starts with
         # the first use; weakly, so that a store that nobody has any more ends it.
-        self._pool: ConnectionPool[RawConnection] = ConnectionPool(
+        self._pool = _Pool(
             connection_class=cast(type[RawConnection], weakref.proxy(self)),
             name=_NAME,
             min_size=0,

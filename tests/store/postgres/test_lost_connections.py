@@ -63,6 +63,24 @@ def test_an_attempt_to_connect_that_began_before_a_use_does_not_fail_it(
     assert len(attempts) == 2
 
 
+def test_a_pool_that_only_its_own_thread_knows_goes_quietly(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, pool = connections.open_connection, store._connections._pool
+    raised = list[RuntimeError]()
+
+    def connect_after_all(address: Address, patience: float) -> RawConnection:
+        try:
+            pool.__del__()
+        except RuntimeError as error:
+            raised.append(error)
+        return connect(address, patience)
+
+    monkeypatch.setattr(connections, "open_connection", connect_after_all)
+    assert store.read("cats") == [PAUSED]
+    assert raised == []
+
+
 def test_a_session_that_ends_in_a_write_takes_the_write_with_it(
     store: PostgresStore, postgres_raw: Raw
 ) -> None:
