@@ -142,9 +142,8 @@ bench: .venv/.ready ## measure speed
 # has not changed since is left out; FRESH=1 runs all of it again.
 AGREED := docs/assets/reproductions/agreed.jsonl
 reproduce: .venv/.ready ## run experiments again and compare them with the results kept in docs/
-	@$(if $(FRESH),rm -f $(AGREED))
 	@$(BIN)/python -m docs.reproduce $(NAME) --jobs $(CORES) --record $(AGREED) \
-		$(if $(SEED),--seed $(SEED)) $(if $(REPS),--reps $(REPS)) \
+		$(if $(FRESH),--fresh) $(if $(SEED),--seed $(SEED)) $(if $(REPS),--reps $(REPS)) \
 		$(if $(DATA),--set data=$(DATA)) $(if $(KEEP),--keep) $(if $(RENEW),--renew)
 
 docs: .venv/.ready ## generate and build the documentation into site/

@@ -74,7 +74,7 @@ def write(labels: int, folder: Path) -> list[Path]:
 
 def main(quick: bool, labels: tuple[int, ...] = ()) -> None:
     """Print the tables."""
-    sizes = labels or (DEFAULT[:1] if quick else DEFAULT)
+    sizes = tuple(sorted(labels)) or (DEFAULT[:1] if quick else DEFAULT)
     print(
         f"labels of {WORKERS:,} workers, {CLASSES} classes, {EACH} a task, shuffled; a process of "
         "its own\n  for each size; CPU seconds, peak memory of the whole process"

@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ast
 import hashlib
+import io
 import json
 import math
 import shutil
@@ -23,8 +24,11 @@ import subprocess
 import sys
 import tempfile
 import time
+import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -133,12 +137,12 @@ def as_kept(results: Results, settings: Mapping[str, str]) -> Experiment:
     return entry(**{**params, **{key: given[key] for key in settings}})
 
 
-def check(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> bool:
+def check(name: str, args: argparse.Namespace, settings: Mapping[str, str], state: State) -> bool:
     """Run one experiment as it was kept and say whether the rows agree."""
     kept = Results.read_json(KEPT / f"{name}.json")
     seed = kept.seed if args.seed is None else args.seed
     reps = kept.reps if args.reps is None else args.reps
-    experiment, sources = as_kept(kept, settings), _sources()
+    experiment = as_kept(kept, settings)
     results, seconds = _run(experiment, reps, seed, args.jobs)
     same_seed = (seed, reps) == (kept.seed, kept.reps)
     found = differences(kept.rows, results.rows, same_seed=same_seed)
@@ -154,21 +158,19 @@ def check(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> b
     )
     print(f"{seconds:.0f} s)", flush=True)
     if args.renew and (found or not kept.made) and not results.failures:
-        _write(name, experiment, results, seconds, sources)
+        _write(name, experiment, results, seconds, state.sources)
         print(f"{name}: kept again", flush=True)
         return True
     return not found and not results.failures
 
 
-def keep(name: str, args: argparse.Namespace, settings: Mapping[str, str]) -> bool:
+def keep(name: str, args: argparse.Namespace, settings: Mapping[str, str], state: State) -> bool:
     """Run one experiment and keep its rows and its first figure."""
     experiment = with_settings(name, settings)
     reps = experiment.reps if args.reps is None else args.reps
     seed = 1 if args.seed is None else args.seed
-    # Before the run: it may take hours, in which somebody changes the files.
-    sources = _sources()
     results, seconds = _run(experiment, reps, seed, args.jobs)
-    _write(name, experiment, results, seconds, sources)
+    _write(name, experiment, results, seconds, state.sources)
     for failure in results.failures:
         print(f"  {failure}")
     print(f"{name}: kept {len(results.rows)} rows (seed {seed}, {reps} replications, ", end="")
@@ -204,21 +206,24 @@ class AgreementRecord:
 
     path: Path | None
 
-    def commit_of(self, name: str, how: str) -> str | None:
+    def commit_of(self, name: str, how: str, state: State) -> str | None:
         """The commit at which this agreed, if nothing it rests on has changed since."""
         entry = self._read().get((name, how))
-        return entry["commit"] if entry and entry["digest"] == _digest(name, _sources()) else None
+        return entry["commit"] if entry and entry["digest"] == state.digest(name) else None
 
-    def add(self, name: str, how: str, sources: str, seconds: float) -> None:
-        """Note that an experiment agreed, with what the sources were when it began."""
+    def note(self, name: str, how: str, state: State | None, seconds: float) -> None:
+        """Note at which state an experiment agreed, or that it did not."""
         if self.path is None:
             return
-        entry = {"name": name, "how": how, "seconds": round(seconds)}
-        entry |= {"commit": _commit(), "digest": _digest(name, sources)}
-        entries = {**self._read(), (name, how): entry}
-        lines = [json.dumps(entries[key]) + "\n" for key in sorted(entries)]
+        entries = self._read()
+        entries.pop((name, how), None)
+        if state is not None:
+            entry = {"name": name, "how": how, "seconds": round(seconds)}
+            entries[name, how] = {**entry, "commit": state.commit, "digest": state.digest(name)}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text("".join(lines))
+        made = self.path.with_suffix(".new")
+        made.write_text("".join(json.dumps(entries[key]) + "\n" for key in sorted(entries)))
+        made.replace(self.path)
 
     def _read(self) -> dict[tuple[str, str], dict[str, Any]]:
         if self.path is None or not self.path.is_file():
@@ -227,28 +232,54 @@ class AgreementRecord:
         return {(entry["name"], entry["how"]): entry for entry in entries}
 
 
-def _digest(name: str, sources: str) -> str:
-    """What decides whether an experiment agrees: code and what is kept."""
-    found = hashlib.sha256(f"{name} {sources}".encode())
-    found.update((KEPT / f"{name}.json").read_bytes())
-    return found.hexdigest()[:16]
+@dataclass(frozen=True)
+class State:
+    """What decides whether an experiment agrees: code, the libraries under it and what is kept."""
+
+    sources: str
+    libraries: tuple[str, ...]
+    kept: Mapping[str, str]
+    """Digests of kept results, by experiment."""
+    commit: str
+    """For people to read."""
+
+    @classmethod
+    def now(cls) -> State:
+        """What is there before a run: it may take hours, in which somebody changes the files."""
+        kept = {path.stem: _sum(path.read_bytes()) for path in KEPT.glob("*.json")}
+        return cls(_sources(), _libraries(), kept, _commit())
+
+    def with_kept(self, name: str) -> State:
+        """The same, with the results of an experiment that are kept now."""
+        kept = {**self.kept, name: _sum((KEPT / f"{name}.json").read_bytes())}
+        return replace(self, kept=kept)
+
+    def digest(self, name: str) -> str:
+        """A short digest of all that an experiment rests on."""
+        parts = (name, self.sources, *self.libraries, self.kept[name])
+        return _sum(" ".join(parts).encode())[:16]
+
+
+def _sum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _libraries() -> tuple[str, ...]:
+    """The versions of what computes; Python's does not matter to the rows."""
+    return tuple(f"{name}=={metadata.version(name)}" for name in ("numba", "numpy", "scipy"))
 
 
 def _commit() -> str:
-    """The commit that is checked out, for people to read; what counts is the digest."""
-    asked = [
-        "git",
-        "-C",
-        str(Path(__file__).parent),
-        "describe",
-        "--always",
-        "--dirty",
-        "--exclude=*",
-    ]
+    """The commit that is checked out; "-dirty" if askwise is not what it has."""
+    asked = ["git", "-C", str(Path(__file__).parents[1])]
     try:
-        return subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
+        found = [
+            subprocess.run([*asked, *words], capture_output=True, text=True, check=True).stdout
+            for words in (("rev-parse", "--short=8", "HEAD"), ("status", "--short", "askwise"))
+        ]
     except (OSError, subprocess.CalledProcessError):
         return "no commit"
+    return found[0].strip() + ("-dirty" if found[1] else "")
 
 
 def _sources() -> str:
@@ -260,23 +291,46 @@ def _sources() -> str:
     for path in sorted(root.rglob("*.py")):
         place = path.relative_to(root)
         if place.parts[0] not in BESIDE:
-            code = _without_docstrings(ast.parse(path.read_bytes()))
-            found.update(f"{place.as_posix()} {ast.dump(code)}".encode())
+            code = _code_in(path, path.stat().st_mtime_ns)
+            found.update(f"{place.as_posix()} {code}".encode())
     return found.hexdigest()
 
 
-def _without_docstrings(code: ast.Module) -> ast.Module:
-    for node in ast.walk(code):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [each for each in node.body if not _is_text(each)]
-    return code
+@cache
+def _code_in(path: Path, changed_at: int) -> str:
+    """Read once until it changes."""
+    return code_of(path.read_text())
 
 
-def _is_text(node: ast.stmt) -> bool:
-    """Whether a statement is a docstring, of whatever stands before it."""
-    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant):
-        return False
-    return isinstance(node.value.value, str)
+def code_of(text: str) -> str:
+    """The code of a module without comments, docstrings and white space, on any Python.
+
+    Examples
+    --------
+    >>> code_of("X = 1  # a number\\n\\n\\ndef f():\\n    'Words.'\\n    return '# no'\\n")
+    "X = 1 def f(): return '# no'"
+    """
+    lines = text.splitlines(keepends=True)
+    cuts: list[tuple[int, int, int, int]] = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and _is_text(node.value):
+            assert node.end_lineno is not None
+            assert node.end_col_offset is not None
+            cuts.append((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            (row, column), line = token.start, lines[token.start[0] - 1]
+            first = len(line[:column].encode())
+            cuts.append((row, first, row, first + len(token.string.encode())))
+    raw = [line.encode() for line in lines]
+    for row, column, last_row, last_column in sorted(cuts, reverse=True):
+        rest = raw[last_row - 1][last_column:]
+        raw[row - 1 : last_row] = [raw[row - 1][:column] + rest] + [b""] * (last_row - row)
+    return " ".join(b"".join(raw).decode().split())
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _run(experiment: Experiment, reps: int, seed: int, jobs: int) -> tuple[Results, float]:
@@ -306,6 +360,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     keeping.add_argument("--keep", action="store_true", help="keep the results")
     keeping.add_argument("--renew", action="store_true", help="keep those that differ")
     parser.add_argument("--record", type=Path, help="leave out what agreed before, note what does")
+    parser.add_argument("--fresh", action="store_true", help="leave nothing out")
     args = parser.parse_args(argv)
     if args.renew and (args.seed is not None or args.reps is not None):
         parser.error("--renew keeps the seed and the replications: use --keep to change them")
@@ -313,28 +368,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = args.names or sorted(path.stem for path in KEPT.glob("*.json"))
     wrong: list[str] = []
     record, how = AgreementRecord(args.record), f"seed {args.seed} reps {args.reps}"
+    state = State.now()
     for name in names:
-        kept = (KEPT / f"{name}.json").is_file()
-        before = None if args.names or args.keep else record.commit_of(name, how)
+        kept = name in state.kept
+        before = (
+            None if args.names or args.keep or args.fresh else record.commit_of(name, how, state)
+        )
         if before is not None:
             print(f"{name}: agreed before, at {before}", flush=True)
             continue
-        sources, begun = _sources(), time.monotonic()
+        begun = time.monotonic()
         try:
             fitting = _that_fit(name, settings, given_to_all=len(names) > 1)
             if args.keep:
-                right = keep(name, args, fitting)
+                right = keep(name, args, fitting, state)
             elif not kept:
                 raise InvalidParameter(f"no results of {name} are kept", field="names")
             else:
-                right = check(name, args, fitting)
+                right = check(name, args, fitting, state)
         except AskwiseError as error:
             print(f"{name}: {error}", flush=True)
             right = False
         if not right:
             wrong.append(name)
-        elif not args.keep:
-            record.add(name, how, sources, time.monotonic() - begun)
+        if not args.keep:
+            changed = args.renew and right
+            agreed = state.with_kept(name) if changed else state
+            record.note(name, how, agreed if right else None, time.monotonic() - begun)
+        state = State.now()
     print(f"{len(names) - len(wrong)} of {len(names)} experiments agree" if not args.keep else "")
     if wrong:
         print("not: " + ", ".join(wrong), file=sys.stderr)

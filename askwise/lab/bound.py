@@ -16,11 +16,10 @@ from askwise.core.compiling import (
     bind,
     in_plain_python,
     is_bulk,
-    spent_later,
     step,
+    still_to_spend,
     unit_of,
 )
-from askwise.core.money import NO_CAP
 from askwise.kernels import Array, Draw, Fact
 from askwise.lab.loop import (
     REPLIES,
@@ -206,15 +205,15 @@ else:
             return int(self._choose(book, *others))
 
         def _time_left(self, book: Book, spent: float) -> float:
-            """Seconds that this campaign, and what is known to follow, take at the pace so far.
+            """Seconds that this campaign and those after it take at the pace so far.
 
-            0 while nothing tells.
+            0 while nothing tells what they will spend: a budget may be more than they can.
             """
-            used, budget = _used(book), int(book.totals[c.BUDGET])
+            used, wanted = _used(book), still_to_spend()
             for_it = self._used + used - self._used_before
-            if spent < LOOP_LOOK or for_it == 0 or budget >= NO_CAP:
+            if spent < LOOP_LOOK or for_it == 0:
                 return 0.0
-            return spent * (budget - used + spent_later()) / for_it
+            return spent * max(0, wanted - used) / for_it
 
     def _used(book: Book) -> int:
         """What is spent and reserved."""

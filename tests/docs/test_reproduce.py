@@ -7,6 +7,7 @@ import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -131,6 +132,38 @@ def test_a_record_leaves_out_what_agreed_until_its_results_change(
     assert [entry["how"] for entry in entries] == ["seed 5 reps None", "seed None reps None"]
     results = Results.read_json(kept)
     replace(results, rows=results.rows[1:]).write_json(kept)
+    assert reproduce.main(again) == 1
+
+
+def test_what_does_not_agree_any_more_is_off_the_record(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / "agreed.jsonl"
+    again = ["--record", str(record)]
+    assert reproduce.main(again) == 0
+    with monkeypatch.context() as changed:
+        changed.setattr(reproduce, "check", lambda *_: False)  # another NumPy, say
+        assert reproduce.main([CHEAP, *again]) == 1
+    assert record.read_text() == ""
+    assert reproduce.main([*again, "--fresh"]) == 0
+    assert len(record.read_text().splitlines()) == 1
+
+
+def test_what_is_changed_during_a_run_is_not_on_record(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = ["--record", str(tmp_path / "agreed.jsonl")]
+    check = reproduce.check
+
+    def check_and_change(*given: Any) -> bool:
+        agreed = check(*given)
+        results = Results.read_json(kept)
+        replace(results, rows=results.rows[1:]).write_json(kept)
+        return agreed
+
+    with monkeypatch.context() as changed:
+        changed.setattr(reproduce, "check", check_and_change)
+        assert reproduce.main(again) == 0
     assert reproduce.main(again) == 1
 
 

@@ -62,7 +62,7 @@ def test_a_campaign_that_would_take_long_goes_on_compiled_before_patience_ends(
     monkeypatch.setattr(bound, "LOOP_LOOK", 3)
     # At a second a decision there would be 17 s to go after three of them, and as much later.
     monkeypatch.setattr(bound, "LOOP_PATIENCE", 30)
-    with allowed(ahead=problem.budget):
+    with allowed(to_spend=2 * problem.budget):
         found = simulate(policy, problem, world, seed=7)
     assert next(clock) < 10
     contract.same_runs(

@@ -28,7 +28,7 @@ from askwise.core.compiling.permission import (
     forced,
     in_bulk,
     is_bulk,
-    spent_later,
+    still_to_spend,
     watched,
 )
 
@@ -53,8 +53,8 @@ __all__ = [
     "plain_time",
     "ready",
     "routine",
-    "spent_later",
     "step",
+    "still_to_spend",
     "unit_of",
     "watched",
 ]

@@ -108,7 +108,7 @@ class Kernel(RunsPlain, CPUDispatcher):  # type: ignore[misc]
     def __call__(self, *args: Any) -> Any:
         if self._spent < self._due and mode.level != AT_ONCE:
             return self._run_plain(*args)
-        if not self.overloads and not self._may_compile() and not is_cached(self):
+        if not self.overloads and not self._may_compile(args) and not is_cached(self):
             self._due = self._again()
             return self._run_plain(*args)
         return super().__call__(*args)
@@ -124,7 +124,7 @@ class Kernel(RunsPlain, CPUDispatcher):  # type: ignore[misc]
 
     def _compile_for_args(self, *args: Any, **named: Any) -> Any:
         """Say what is to be called: Numba asks that of types that it has no code for."""
-        if self._may_compile():
+        if self._may_compile(args):
             return super()._compile_for_args(*args, **named)
         kinds = types_of(args)
         if self._spent >= self._missed.get(kinds, 0.0):
@@ -143,17 +143,22 @@ class Kernel(RunsPlain, CPUDispatcher):  # type: ignore[misc]
             again = min(again, self._patience)
         return again
 
-    def _may_compile(self) -> bool:
+    def _may_compile(self, args: tuple[Any, ...]) -> bool:
         if self._eager or mode.level == AT_ONCE:
             return True
         return mode.level >= WHEN_IT_PAYS and (
-            self._spent >= self._patience or self._is_linked_somewhere()
+            self._spent >= self._patience or self._is_linked_somewhere(args)
         )
 
-    def _is_linked_somewhere(self) -> bool:
-        """Whether other compiled code has it, and what it calls: then little is left to do."""
+    def _is_linked_somewhere(self, args: tuple[Any, ...]) -> bool:
+        """Whether other compiled code has it, and what it calls: then little is left to do.
+
+        Not while somebody compiles: one would wait for that.
+        """
         inside = self._twins.get(Inside)
-        return inside is not None and bool(inside.overloads)
+        if inside is None or not inside.overloads or _compilations.depth:
+            return False
+        return types_of(args) in inside.overloads
 
     def _load(self, kinds: tuple[Any, ...]) -> Any:
         """Take code out of the cache, as Numba does before it compiles; None if it has none."""
@@ -186,7 +191,7 @@ class Kernel(RunsPlain, CPUDispatcher):  # type: ignore[misc]
 
     def is_ready(self, args: tuple[Any, ...]) -> bool:
         """Whether a call with such arguments would run compiled; loads cached code."""
-        return self._may_compile() or self._load(types_of(args)) is not None
+        return self._may_compile(args) or self._load(types_of(args)) is not None
 
     def entry_for(self, args: tuple[Any, ...]) -> Any:
         """What to call with such arguments; None while there is no code for any."""

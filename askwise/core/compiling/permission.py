@@ -36,29 +36,29 @@ class Mode(threading.local):
 
     level = AT_ONCE if os.environ.get("ASKWISE_JIT") == "1" else NEVER
     what = ""
-    ahead = 0
+    to_spend = 0
 
 
 mode = Mode()
 """That of this thread."""
 
 
-def allowed(what: str = "", ahead: int = 0) -> Any:
+def allowed(what: str = "", to_spend: int = 0) -> Any:
     """Let this thread compile kernels, each once that pays: for work in bulk, never for live calls.
 
     Parameters
     ----------
     what : str
         What it is for, as those who watch are told; the name of a policy, say.
-    ahead : int
-        What campaigns of the same policy will spend after the one that is simulated now, in
-        millionths: a loop of the lab foresees by it how long they would take.
+    to_spend : int
+        What campaigns of one policy will spend from the one that is simulated next on, in
+        millionths: a loop of the lab foresees by it how long they would take. 0 if nobody can tell.
 
     Returns
     -------
     A context manager, which decorates functions too.
     """
-    return _at_least(WHEN_IT_PAYS, what, ahead)
+    return _at_least(WHEN_IT_PAYS, what, to_spend)
 
 
 def in_bulk(what: str = "") -> Any:
@@ -71,9 +71,9 @@ def is_bulk() -> bool:
     return mode.level >= IN_BULK
 
 
-def spent_later() -> int:
-    """What later campaigns will spend, as :func:`allowed` was told."""
-    return mode.ahead
+def still_to_spend() -> int:
+    """What this campaign and those after it will spend, as :func:`allowed` was told."""
+    return mode.to_spend
 
 
 def forced(what: str = "") -> Any:
@@ -82,14 +82,14 @@ def forced(what: str = "") -> Any:
 
 
 @contextmanager
-def _at_least(level: int, what: str, ahead: int = 0) -> Iterator[None]:
-    before = mode.level, mode.what, mode.ahead
+def _at_least(level: int, what: str, to_spend: int = 0) -> Iterator[None]:
+    before = mode.level, mode.what, mode.to_spend
     mode.level, mode.what = max(level, mode.level), what or mode.what
-    mode.ahead = ahead or mode.ahead
+    mode.to_spend = to_spend or mode.to_spend
     try:
         yield
     finally:
-        mode.level, mode.what, mode.ahead = before
+        mode.level, mode.what, mode.to_spend = before
 
 
 @contextmanager

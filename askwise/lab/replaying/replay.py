@@ -176,7 +176,8 @@ def replay(
     recording = recording_of(table, gold, contexts, prices, workers)
     _check_truths(truths, recording)
     budgets = _budgets(budget, recording)
-    micro = budgets[-1]
+    micro, cost = budgets[-1], _cost(recording)
+    most = [min(each, to_micro(cost, "cost")) for each in budgets]
     whole_bench = Bench(recording)
     problem, _ = whole_bench.campaign(from_micro(micro))
     for rival in contenders:
@@ -195,15 +196,17 @@ def replay(
                 money = from_micro(each)
                 what = f"{rival.series} at a budget of {money}, run {run + 1} of {runs}"
                 doing(f"{what} ({100 * done // total} % done)")
-                ahead = sum(budgets[at + 1 :]) + (runs - 1 - run) * sum(budgets)
-                with allowed("replay", ahead):
+                # A rule or a target may end campaigns with money left: nobody knows how much.
+                spends_all = rival.rule is None and rival.target == 0
+                following = sum(most[at:]) + (runs - 1 - run) * sum(most)
+                with allowed("replay", following if spends_all else 0):
                     values[run, at, place] = bench.grade(rival, money, seed, run, window, outcomes)
                 done += 1
                 progress("replaying", done, total)
     rows = tuple(_rows(values, budgets, contenders))
     measured = int((recording.truth >= 0).sum()) - truths
     right = float(np.mean(majority)) if truths else recording.majority_accuracy()
-    everything = Everything(right, _cost(recording))
+    everything = Everything(right, cost)
     found = Replay(
         policy=names[0],
         budget=from_micro(micro),

@@ -65,7 +65,7 @@ class PostgresConnections(Connections[PostgresConnection]):
         self._made: weakref.WeakSet[RawConnection] = weakref.WeakSet()
         self._is_connecting = False
         self._failure: StoreError | None = None
-        self._failed_from = -math.inf
+        self._failed_from = self._failed_at = -math.inf
         self._turns: dict[int, threading.Lock] = {}
         self._turns_lock = threading.Lock()
         self._probe: RawConnection | None = None
@@ -91,7 +91,7 @@ class PostgresConnections(Connections[PostgresConnection]):
         try:
             connection = open_connection(self.address, self.patience)
         except StoreError as error:
-            self._failure, self._failed_from = error, begun
+            self._failure, self._failed_from, self._failed_at = error, begun, time.monotonic()
             raise
         finally:
             self._is_connecting = False
@@ -187,11 +187,13 @@ class PostgresConnections(Connections[PostgresConnection]):
             except PoolClosed:
                 break
             except PoolTimeout:
-                # One that began before failed for what was then: the server was restarted, say.
-                if self._failure is not None and self._failed_from >= begun:
+                left = deadline - time.monotonic()
+                # One that began before failed for what was then: the server was restarted, say. It
+                # is told if the next one takes too long.
+                told_from = self._failed_from if left > 0 else self._failed_at
+                if self._failure is not None and told_from >= begun:
                     raise StoreError(str(self._failure), field="store") from self._failure
                 # Connecting has a time limit of its own, and then says more.
-                left = deadline - time.monotonic()
                 if left <= 0 and not self._is_connecting:
                     raise StoreError(
                         f"{self.address}: all {self.limit} connections were in use for more than "

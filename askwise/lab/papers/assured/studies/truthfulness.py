@@ -67,7 +67,8 @@ ONE_WORLD_DRAWS = 4
 """Times as many draws where nothing else varies."""
 
 ROUNDING = 1e-9
-"""Relative difference up to which two utilities are the same: they are sums of floats."""
+"""Difference up to which two utilities are the same, in their unit and relative to them: they are
+sums of floats."""
 
 ROLES = ("chosen", "marginal", "not chosen")
 ONE_WORLD = "GA is not monotone"
@@ -267,7 +268,7 @@ def gained(utility: Array, at_cost: Array) -> Array:
     [0.0, 0.5]
     """
     gain: Array = utility - at_cost
-    return np.where(np.isclose(utility, at_cost, rtol=ROUNDING, atol=0.0), 0.0, gain)
+    return np.where(np.isclose(utility, at_cost, rtol=ROUNDING, atol=ROUNDING), 0.0, gain)
 
 
 def looked_at(policy: Policy, bids: Sequence[int]) -> list[int]:
