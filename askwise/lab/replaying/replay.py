@@ -196,7 +196,7 @@ def replay(
                 money = from_micro(each)
                 what = f"{rival.series} at a budget of {money}, run {run + 1} of {runs}"
                 doing(f"{what} ({100 * done // total} % done)")
-                # A rule or a target may end campaigns with money left: nobody knows how much.
+                # A rule or a target may end campaigns with money left; how much is unknown.
                 spends_all = rival.rule is None and rival.target == 0
                 following = sum(most[at:]) + (runs - 1 - run) * sum(most)
                 with allowed("replay", following if spends_all else 0):
