@@ -137,7 +137,9 @@ def as_kept(results: Results, settings: Mapping[str, str]) -> Experiment:
     return entry(**{**params, **{key: given[key] for key in settings}})
 
 
-def check(name: str, args: argparse.Namespace, settings: Mapping[str, str], state: State) -> bool:
+def check(
+    name: str, args: argparse.Namespace, settings: Mapping[str, str], foundation: Foundation
+) -> bool:
     """Run one experiment as it was kept and say whether the rows agree."""
     kept = Results.read_json(KEPT / f"{name}.json")
     seed = kept.seed if args.seed is None else args.seed
@@ -158,19 +160,21 @@ def check(name: str, args: argparse.Namespace, settings: Mapping[str, str], stat
     )
     print(f"{seconds:.0f} s)", flush=True)
     if args.renew and (found or not kept.made) and not results.failures:
-        _write(name, experiment, results, seconds, state.sources)
+        _write(name, experiment, results, seconds, foundation.sources)
         print(f"{name}: kept again", flush=True)
         return True
     return not found and not results.failures
 
 
-def keep(name: str, args: argparse.Namespace, settings: Mapping[str, str], state: State) -> bool:
+def keep(
+    name: str, args: argparse.Namespace, settings: Mapping[str, str], foundation: Foundation
+) -> bool:
     """Run one experiment and keep its rows and its first figure."""
     experiment = with_settings(name, settings)
     reps = experiment.reps if args.reps is None else args.reps
     seed = 1 if args.seed is None else args.seed
     results, seconds = _run(experiment, reps, seed, args.jobs)
-    _write(name, experiment, results, seconds, state.sources)
+    _write(name, experiment, results, seconds, foundation.sources)
     for failure in results.failures:
         print(f"  {failure}")
     print(f"{name}: kept {len(results.rows)} rows (seed {seed}, {reps} replications, ", end="")
@@ -206,20 +210,24 @@ class AgreementRecord:
 
     path: Path | None
 
-    def commit_of(self, name: str, how: str, state: State) -> str | None:
+    def commit_of(self, name: str, how: str, foundation: Foundation) -> str | None:
         """The commit at which this agreed, if nothing it rests on has changed since."""
         entry = self._read().get((name, how))
-        return entry["commit"] if entry and entry["digest"] == state.digest(name) else None
+        return entry["commit"] if entry and entry["digest"] == foundation.digest(name) else None
 
-    def note(self, name: str, how: str, state: State | None, seconds: float) -> None:
+    def note(self, name: str, how: str, foundation: Foundation | None, seconds: float) -> None:
         """Note at which state an experiment agreed, or that it did not."""
         if self.path is None:
             return
         entries = self._read()
         entries.pop((name, how), None)
-        if state is not None:
+        if foundation is not None:
             entry = {"name": name, "how": how, "seconds": round(seconds)}
-            entries[name, how] = {**entry, "commit": state.commit, "digest": state.digest(name)}
+            entries[name, how] = {
+                **entry,
+                "commit": foundation.commit,
+                "digest": foundation.digest(name),
+            }
         self.path.parent.mkdir(parents=True, exist_ok=True)
         made = self.path.with_suffix(".new")
         made.write_text("".join(json.dumps(entries[key]) + "\n" for key in sorted(entries)))
@@ -233,7 +241,7 @@ class AgreementRecord:
 
 
 @dataclass(frozen=True)
-class State:
+class Foundation:
     """What decides whether an experiment agrees: code, the libraries under it and what is kept."""
 
     sources: str
@@ -244,12 +252,12 @@ class State:
     """For people to read."""
 
     @classmethod
-    def now(cls) -> State:
+    def now(cls) -> Foundation:
         """What is there before a run: it may take hours, in which somebody changes the files."""
         kept = {path.stem: _sum(path.read_bytes()) for path in KEPT.glob("*.json")}
         return cls(_sources(), _libraries(), kept, _commit())
 
-    def with_kept(self, name: str) -> State:
+    def with_kept(self, name: str) -> Foundation:
         """The same, with the results of an experiment that are kept now."""
         kept = {**self.kept, name: _sum((KEPT / f"{name}.json").read_bytes())}
         return replace(self, kept=kept)
@@ -368,11 +376,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = args.names or sorted(path.stem for path in KEPT.glob("*.json"))
     wrong: list[str] = []
     record, how = AgreementRecord(args.record), f"seed {args.seed} reps {args.reps}"
-    state = State.now()
+    foundation = Foundation.now()
     for name in names:
-        kept = name in state.kept
+        kept = name in foundation.kept
         before = (
-            None if args.names or args.keep or args.fresh else record.commit_of(name, how, state)
+            None
+            if args.names or args.keep or args.fresh
+            else record.commit_of(name, how, foundation)
         )
         if before is not None:
             print(f"{name}: agreed before, at {before}", flush=True)
@@ -381,11 +391,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             fitting = _that_fit(name, settings, given_to_all=len(names) > 1)
             if args.keep:
-                right = keep(name, args, fitting, state)
+                right = keep(name, args, fitting, foundation)
             elif not kept:
                 raise InvalidParameter(f"no results of {name} are kept", field="names")
             else:
-                right = check(name, args, fitting, state)
+                right = check(name, args, fitting, foundation)
         except AskwiseError as error:
             print(f"{name}: {error}", flush=True)
             right = False
@@ -393,9 +403,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             wrong.append(name)
         if not args.keep:
             changed = args.renew and right
-            agreed = state.with_kept(name) if changed else state
+            agreed = foundation.with_kept(name) if changed else foundation
             record.note(name, how, agreed if right else None, time.monotonic() - begun)
-        state = State.now()
+        foundation = Foundation.now()
     print(f"{len(names) - len(wrong)} of {len(names)} experiments agree" if not args.keep else "")
     if wrong:
         print("not: " + ", ".join(wrong), file=sys.stderr)

@@ -39,7 +39,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 logging.getLogger("psycopg.pool").addFilter(_is_news)
 
 
-class _Pool(ConnectionPool[RawConnection]):
+class _QuietPool(ConnectionPool[RawConnection]):
     """A pool that may be forgotten: its own thread may be the last that knows it."""
 
     def __del__(self) -> None:
@@ -73,7 +73,7 @@ class PostgresConnections(Connections[PostgresConnection]):
         self._local = threading.local()
         # The pool's thread connects through us, so that we know what became of it. It starts with
         # the first use; weakly, so that a store that nobody has any more ends it.
-        self._pool = _Pool(
+        self._pool = _QuietPool(
             connection_class=cast(type[RawConnection], weakref.proxy(self)),
             name=_NAME,
             min_size=0,
