@@ -33,9 +33,15 @@ class Shop:
         self.hops: list[str] = []
 
     def post(self, worker: str, path: str, body: Any = None) -> Any:
+        self.settle()
         self.hops.clear()
         headers = {"Authorization": f"Bearer {self.bench.token(worker)}"}
         return self.client.post(path, json=body, headers=headers)
+
+    def settle(self) -> None:
+        """Wait for the thread that replied last: it may not have let go of the campaign yet."""
+        with self.bench.service.campaigns.get(self.bench.name)._writer.lock._lock:
+            pass
 
     def ask(self, worker: str) -> Any:
         reply = self.post(worker, f"/campaigns/{self.bench.name}/ask", {})
@@ -92,6 +98,7 @@ def test_what_is_not_theirs_or_is_not_there_is_refused_alike(shop: Shop, number:
 def test_while_a_campaign_is_in_use_a_thread_waits_for_it(shop: Shop) -> None:
     campaign = shop.bench.campaign()
     (given,) = shop.ask("ann")["assignments"]
+    shop.settle()
     assert campaign.holder(given["id"]) == "ann"
     taken = shop.bench.service.campaigns.get("cats")._writer.lock._lock
     assert taken.acquire()
