@@ -257,11 +257,6 @@ class Foundation:
         kept = {path.stem: _sum(path.read_bytes()) for path in KEPT.glob("*.json")}
         return cls(_sources(), _libraries(), kept, _commit())
 
-    def with_kept(self, name: str) -> Foundation:
-        """The same, with the results of an experiment that are kept now."""
-        kept = {**self.kept, name: _sum((KEPT / f"{name}.json").read_bytes())}
-        return replace(self, kept=kept)
-
     def digest(self, name: str) -> str:
         """A short digest of all that an experiment rests on."""
         parts = (name, self.sources, *self.libraries, self.kept[name])
@@ -396,15 +391,13 @@ def main(argv: Sequence[str] | None = None) -> int:
                 raise InvalidParameter(f"no results of {name} are kept", field="names")
             else:
                 right = check(name, args, fitting, foundation)
+                # Of results that are kept again this is not the digest: they have not agreed yet.
+                record.note(name, how, foundation if right else None, time.monotonic() - begun)
         except AskwiseError as error:
             print(f"{name}: {error}", flush=True)
             right = False
         if not right:
             wrong.append(name)
-        if not args.keep:
-            changed = args.renew and right
-            agreed = foundation.with_kept(name) if changed else foundation
-            record.note(name, how, agreed if right else None, time.monotonic() - begun)
         foundation = Foundation.now()
     print(f"{len(names) - len(wrong)} of {len(names)} experiments agree" if not args.keep else "")
     if wrong:

@@ -149,6 +149,23 @@ def test_what_does_not_agree_any_more_is_off_the_record(
     assert len(record.read_text().splitlines()) == 1
 
 
+def test_what_could_not_be_run_stays_on_record_and_what_is_kept_again_has_to_agree_first(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = tmp_path / "agreed.jsonl"
+    again = ["--record", str(record)]
+    assert reproduce.main(again) == 0
+    before = record.read_text()
+    assert reproduce.main([CHEAP, *again, "--set", "budget=3"]) == 1
+    assert record.read_text() == before
+    results = Results.read_json(kept)
+    replace(results, rows=results.rows[1:]).write_json(kept)
+    assert reproduce.main([*again, "--renew"]) == 0
+    capsys.readouterr()
+    assert reproduce.main(again) == 0
+    assert "rows the same" in capsys.readouterr().out
+
+
 def test_what_is_changed_during_a_run_is_not_on_record(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
