@@ -61,19 +61,28 @@ _QUANTILE = 1.959964
 
 @dataclass(frozen=True)
 class Difference:
-    """One row in which two runs do not agree."""
+    """One row in which two runs do not agree; one of them may not have it."""
 
-    row: Row
+    row: Row | None
     found: Row | None
     far: float = math.inf
 
     def __str__(self) -> str:
-        place = f"{self.row.metric} of {self.row.series} at {self.row.x:g}"
-        place += f" ({self.row.panel})" if self.row.panel else ""
-        if self.found is None:
-            return f"{place}: missing"
+        row = self.row or self.found
+        assert row is not None
+        place = f"{row.metric} of {row.series} at {row.x:g}"
+        place += f" ({row.panel})" if row.panel else ""
+        if self.row is None or self.found is None:
+            return f"{place}: {'missing' if self.found is None else 'not among those kept'}"
         by = f", {self.far:.1f} joint standard errors" if math.isfinite(self.far) else ""
-        return f"{place}: kept {self.row.mean!r}, now {self.found.mean!r}{by}"
+        kept, now = (
+            # Where the means are the same, something else differs.
+            f"{each.mean!r} [{each.ci_low!r}, {each.ci_high!r}] of {each.n}"
+            if self.row.mean == self.found.mean
+            else f"{each.mean!r}"
+            for each in (self.row, self.found)
+        )
+        return f"{place}: kept {kept}, now {now}{by}"
 
 
 def differences(kept: Sequence[Row], found: Sequence[Row], *, same_seed: bool) -> list[Difference]:
@@ -89,7 +98,7 @@ def differences(kept: Sequence[Row], found: Sequence[Row], *, same_seed: bool) -
     pairs = [(row, now[_place(row)]) for row in kept if _place(row) in now]
     before = {_place(row) for row in kept}
     came = [row for row in found if _place(row) not in before and row.n >= least]
-    added = [Difference(row, row, 0.0) for row in came]
+    added = [Difference(None, row) for row in came]
     if same_seed:
         return [*gone, *added, *(Difference(*pair) for pair in pairs if not _same(*pair))]
     measured = [Difference(row, other, _far(row, other)) for row, other in pairs]
@@ -153,7 +162,7 @@ def check(
     if len(found) > 20:
         print(f"  and {len(found) - 20} more")
     law = "the same" if same_seed else f"within {FAR:g} joint standard errors"
-    right = len(kept.rows) - sum(1 for each in found if each.far != 0.0)
+    right = len(kept.rows) - sum(1 for each in found if each.row is not None)
     print(
         f"{name}: {right} of {len(kept.rows)} rows {law} (seed {seed}, {reps} replications, ",
         end="",

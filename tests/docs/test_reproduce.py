@@ -33,7 +33,12 @@ def test_the_same_seed_asks_for_the_same_rows() -> None:
     moved = replace(ROW, mean=10.0 + 1e-7)
     (found,) = reproduce.differences([ROW], [moved], same_seed=True)
     assert "utility of uniform at 500 (market): kept 10.0, now 10.0000001" in str(found)
-    assert len(reproduce.differences([ROW], [replace(ROW, n=101)], same_seed=True)) == 1
+
+
+def test_where_means_are_the_same_it_says_what_else_differs() -> None:
+    more = replace(ROW, ci_low=9.1, n=101)
+    (found,) = reproduce.differences([ROW], [more], same_seed=True)
+    assert str(found).endswith("kept 10.0 [9.0, 11.0] of 100, now 10.0 [9.1, 11.0] of 101")
 
 
 def test_the_last_digits_of_a_float_may_differ() -> None:
@@ -65,7 +70,8 @@ def test_rows_that_went_or_came_are_differences(same_seed: bool) -> None:
     other = replace(ROW, series="random")
     (gone,) = reproduce.differences([ROW, other], [ROW], same_seed=same_seed)
     assert str(gone) == "utility of random at 500 (market): missing"
-    assert len(reproduce.differences([ROW], [ROW, other], same_seed=same_seed)) == 1
+    (came,) = reproduce.differences([ROW], [ROW, other], same_seed=same_seed)
+    assert str(came) == "utility of random at 500 (market): not among those kept"
 
 
 def test_with_another_seed_a_row_may_be_missing_that_rests_on_some_replications_only() -> None:
