@@ -30,7 +30,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import askwise
 from askwise.core.errors import AskwiseError, InvalidParameter
@@ -46,6 +46,9 @@ BESIDE = frozenset(
     {"__main__.py", "agents", "cli", "client", "demo", "labelling", "pytest_plugin.py", "service"}
 )
 """What stands beside or above the lab: no study can import it."""
+
+STUDIES = ("lab", "papers")
+"""Where each study has a file that the others need not import."""
 
 FAR = 4.0
 """Joint standard errors that two runs with different seeds may differ by."""
@@ -169,7 +172,7 @@ def check(
     )
     print(f"{seconds:.0f} s)", flush=True)
     if args.renew and (found or not kept.made) and not results.failures:
-        _write(name, experiment, results, seconds, foundation.sources)
+        _write(name, experiment, results, seconds, foundation.sources[name])
         print(f"{name}: kept again", flush=True)
         return True
     return not found and not results.failures
@@ -183,7 +186,7 @@ def keep(
     reps = experiment.reps if args.reps is None else args.reps
     seed = 1 if args.seed is None else args.seed
     results, seconds = _run(experiment, reps, seed, args.jobs)
-    _write(name, experiment, results, seconds, foundation.sources)
+    _write(name, experiment, results, seconds, foundation.sources[name])
     for failure in results.failures:
         print(f"  {failure}")
     print(f"{name}: kept {len(results.rows)} rows (seed {seed}, {reps} replications, ", end="")
@@ -253,7 +256,8 @@ class AgreementRecord:
 class Foundation:
     """What decides whether an experiment agrees: code, the libraries under it and what is kept."""
 
-    sources: str
+    sources: Mapping[str, str]
+    """Digests of code, by experiment."""
     libraries: tuple[str, ...]
     kept: Mapping[str, str]
     """Digests of kept results, by experiment."""
@@ -264,11 +268,14 @@ class Foundation:
     def now(cls) -> Foundation:
         """What is there before a run: it may take hours, in which somebody changes the files."""
         kept = {path.stem: _sum(path.read_bytes()) for path in KEPT.glob("*.json")}
-        return cls(_sources(), _libraries(), kept, _commit())
+        code = _code()
+        modules = {name: experiments.get(name).__module__ for name in experiments.names()}
+        sources = {name: sources_of(module, code) for name, module in modules.items()}
+        return cls(sources, _libraries(), kept, _commit())
 
     def digest(self, name: str) -> str:
         """A short digest of all that an experiment rests on."""
-        parts = (name, self.sources, *self.libraries, self.kept[name])
+        parts = (name, self.sources[name], *self.libraries, self.kept[name])
         return _sum(" ".join(parts).encode())[:16]
 
 
@@ -294,24 +301,59 @@ def _commit() -> str:
     return found[0].strip() + ("-dirty" if found[1] else "")
 
 
-def _sources() -> str:
-    """A digest of the code that studies can import, whatever its comments and docstrings say.
+class Module(NamedTuple):
+    """A module of the package."""
 
-    A version number stays the same between two releases.
+    digest: str
+    """Of its code, whatever comments and docstrings say."""
+    imports: frozenset[str]
+    """What may be names of modules in its imports, wherever they stand."""
+
+
+def sources_of(module: str, code: Mapping[str, Module]) -> str:
+    """A digest of the code that a study's module can run: not that of studies it does not import.
+
+    Examples
+    --------
+    >>> one, two, core = "askwise.lab.papers.one", "askwise.lab.papers.two", "askwise.core"
+    >>> code = dict.fromkeys((one, two, core), Module("1", frozenset()))
+    >>> changed = Module("2", frozenset())
+    >>> sources_of(one, {**code, two: changed}) == sources_of(one, code)
+    True
+    >>> sources_of(one, {**code, core: changed}) == sources_of(one, code)
+    False
     """
-    found, root = hashlib.sha256(), Path(askwise.__file__).parent
+    studies = {name for name in code if tuple(name.split(".")[1:3]) == STUDIES}
+    needed, new = set[str](), {module} & studies
+    while new:
+        needed |= new
+        new = (studies & {each for name in new for each in code[name].imports}) - needed
+    run = (f"{name} {code[name].digest}" for name in code if name not in studies - needed)
+    return _sum("\n".join(run).encode())
+
+
+def _code() -> dict[str, Module]:
+    """All modules that studies can import; a version number stays the same between releases."""
+    root, found = Path(askwise.__file__).parent, {}
     for path in sorted(root.rglob("*.py")):
         place = path.relative_to(root)
         if place.parts[0] not in BESIDE:
-            code = _code_in(path, path.stat().st_mtime_ns)
-            found.update(f"{place.as_posix()} {code}".encode())
-    return found.hexdigest()
+            name = ".".join(("askwise", *place.with_suffix("").parts)).removesuffix(".__init__")
+            found[name] = _module_in(path, path.stat().st_mtime_ns)
+    return found
 
 
 @cache
-def _code_in(path: Path, changed_at: int) -> str:
+def _module_in(path: Path, changed_at: int) -> Module:
     """Read once until it changes."""
-    return code_of(path.read_text())
+    text = path.read_text()
+    names = set[str]()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.update((node.module, *(f"{node.module}.{alias.name}" for alias in node.names)))
+    return Module(_sum(code_of(text).encode()), frozenset(names))
 
 
 def code_of(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from askwise.figures import Row
+from askwise.lab.experiment import experiments
 from askwise.lab.results import Results
 from docs import reproduce
 from tests.paths import ROOT
@@ -190,22 +191,42 @@ def test_what_is_changed_during_a_run_is_not_on_record(
     assert reproduce.main(again) == 1
 
 
-def test_a_record_is_of_the_code_that_studies_can_import_and_not_of_its_words(
+def test_a_record_is_of_the_code_that_a_study_can_import_and_not_of_its_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     package = tmp_path / "askwise"
-    (package / "lab").mkdir(parents=True)
-    (package / "cli").mkdir()
-    study, command = package / "lab" / "study.py", package / "cli" / "lab.py"
-    study.write_text('"""Words."""\nX = 1  # a number\n"""What it is."""\n')
-    command.write_text("Y = 2\n")
+    studies = package / "lab" / "papers"
+    for folder in (studies, package / "cli", package / "core"):
+        folder.mkdir(parents=True)
+    mine, shared, other = (studies / f"{name}.py" for name in ("mine", "shared", "other"))
+    core, command = package / "core" / "money.py", package / "cli" / "lab.py"
+    text = '"""Words."""\n\ndef run():\n    from askwise.lab.papers import shared  # later\n'
+    mine.write_text(text)
+    for file in (shared, other, core, command):
+        file.write_text("X = 1\n")
     monkeypatch.setattr(reproduce.askwise, "__file__", str(package / "__init__.py"))
-    before = reproduce._sources()
-    study.write_text('"""Other words."""\nX = 1\n')
-    command.write_text("Y = 3\n")
-    assert reproduce._sources() == before
-    study.write_text("X = 2\n")
-    assert reproduce._sources() != before
+
+    def digest() -> str:
+        return reproduce.sources_of("askwise.lab.papers.mine", reproduce._code())
+
+    before = digest()
+    mine.write_text(text.replace("Words", "Other words").replace("  # later", ""))
+    command.write_text("X = 2\n")
+    other.write_text("X = 2\n")
+    assert digest() == before
+    shared.write_text("X = 2\n")
+    assert digest() != before
+    shared.write_text("X = 1\n")
+    assert digest() == before
+    core.write_text("X = 2\n")
+    assert digest() != before
+
+
+def test_studies_know_what_they_import() -> None:
+    code = reproduce._code()
+    needed = {each for name, module in code.items() if "papers" in name for each in module.imports}
+    assert "askwise.lab.papers.labels.studies.common" in needed & code.keys()
+    assert reproduce.Foundation.now().sources.keys() == set(experiments.names())
 
 
 def test_no_study_imports_what_stands_beside_the_lab() -> None:
