@@ -124,11 +124,12 @@ def reproduction_page(entry: type[Experiment], root: Path) -> str:
     results = _results(entry, root)
     experiment = _as_run(entry, results)
     parts = [f"# {entry.title}", entry.summary]
+    beyond = entry.reproduces.startswith("beyond")
     if entry.reproduces:
-        parts.append(f"*Reproduces:* {entry.reproduces}.")
+        parts.append(f"{'Goes' if beyond else '*Reproduces:*'} {entry.reproduces}.")
     parts += ["## Run it", f"```console\n$ askwise lab run {entry.name}\n```"]
     parts.append(
-        f"{entry.reps} replications a point unless `--reps` says otherwise; the files go to "
+        f"{entry.reps} replications per point unless `--reps` says otherwise; the files go to "
         f"`lab-out/{entry.name}/`."
     )
     drawing = _kept(entry, root, ".svg")
@@ -136,7 +137,8 @@ def reproduction_page(entry: type[Experiment], root: Path) -> str:
         caption = entry.figures[0].caption
         parts += ["## Figure", f"![{caption}](../assets/reproductions/{drawing.name})", caption]
     parts += ["## Results", *_numbers(experiment, results)]
-    parts += ["## What differs from the paper", _differences(experiment, results)]
+    found = "What the results say" if beyond else "What differs from the paper"
+    parts += [f"## {found}", _differences(experiment, results)]
     parts += ["## Parameters", _settings(entry)]
     return "\n\n".join(parts)
 

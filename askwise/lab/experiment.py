@@ -72,7 +72,7 @@ class Experiment(ABC):
 
     @abstractmethod
     def rows(self, cell: Any, samples: Array, seed: int) -> list[Row]:
-        """Summarise the samples of one cell (one row a replication)."""
+        """Summarise the samples of one cell (one row per replication)."""
 
     def paper_rows(self) -> Sequence[ReferenceRow]:
         """What the paper reports, where it can be read."""

@@ -151,7 +151,7 @@ def write_page(
 
 
 def tables_of(rows: Sequence[Row], paper: Sequence[Row] = ()) -> list[Table]:
-    """One table a metric and panel, in the order of the rows; series down, x across."""
+    """One table per metric and panel, in the order of the rows; series down, x across."""
     measured = {(row.metric, row.panel, row.series, row.x): row for row in rows}
     published = {(row.metric, row.panel, row.series, row.x): row for row in paper}
     tables = []

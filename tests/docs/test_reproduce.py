@@ -229,6 +229,11 @@ def test_studies_know_what_they_import() -> None:
     assert reproduce.Foundation.now().sources.keys() == set(experiments.names())
 
 
+def test_results_of_every_experiment_are_kept_unless_it_says_why_not() -> None:
+    kept = {path.stem for path in reproduce.KEPT.glob("*.json")}
+    assert kept == {name for name in experiments.names() if not experiments.get(name).not_kept}
+
+
 def test_no_study_imports_what_stands_beside_the_lab() -> None:
     layers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     (floors,) = (each["layers"] for each in layers["contracts"] if each["id"] == "house")

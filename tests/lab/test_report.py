@@ -145,6 +145,9 @@ def test_tables_have_captions_scopes_and_can_be_scrolled_by_keyboard(tmp_path: P
 def test_without_a_paper_nothing_is_said_of_differences(tmp_path: Path) -> None:
     text = written(tmp_path, ROWS, differences=[], figures=[])
     assert "differs from the paper" not in text
+    text = written(tmp_path, ROWS, differences=["Half of it."], figures=[])
+    assert "differs from the paper" not in text
+    assert "What the results say" in text
     text = written(tmp_path, ROWS, differences=[], figures=[], paper_rows=PAPER)
     assert "No difference was noted." in text
 

@@ -138,7 +138,7 @@ class Gaps(Experiment):
                 raise InvalidParameter(f"sets names {name!r} twice", field="sets")
 
     def cells(self) -> list[GapCell]:
-        """The simulated workload, then a cell a set, also for those skipped."""
+        """The simulated workload, then a cell per set, also for those skipped."""
         if not self.data:
             return [_simulated()]
         found = [self._cell(name, read_tallies(file)) for name, file in self._files().items()]

@@ -26,7 +26,7 @@ from askwise.policies.labels.cascade.policy import CascadePolicy
 CASCADE, ALONE = "cascade", "the trusted alone"
 
 MEASURES = ("false", "cost", "wrong", "trusted_share")
-"""Of a draw: whether too many labels are wrong, the money a task, the share of wrong labels, and
+"""Of a draw: whether too many labels are wrong, the money per task, the share of wrong labels, and
 the share of the tasks that the trusted source answers."""
 
 
@@ -159,7 +159,7 @@ class JudgesCascade(OnSets):
         Figure(
             "cost",
             "share of wrong labels allowed",
-            "money a task",
+            "money per task",
             "What a label costs averaged over the draws, truths included, with 95% intervals.",
         ),
         Figure(
@@ -257,7 +257,7 @@ class JudgesCascade(OnSets):
                     if (row.panel, row.x) == (panel, error)
                 }
                 told = [
-                    f"{name} costs {of[name, 'cost']:.2f} a task, the trusted source answers "
+                    f"{name} costs {of[name, 'cost']:.2f} per task, the trusted source answers "
                     f"{of[name, 'trusted_share']:.0%}, {of[name, 'wrong']:.1%} of the labels are "
                     f"wrong, and too many in {of[name, 'false']:.1%} of the draws"
                     for name in self.series[:-1]

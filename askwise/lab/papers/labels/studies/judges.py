@@ -39,7 +39,7 @@ class Judges(ChosenSets):
     Parameters
     ----------
     budgets : numbers
-        Money a task, in prices of an answer (the mean over the workers); what is shown is money.
+        Money per task, in prices of an answer (the mean over the workers); what is shown is money.
     sets : names
         Which sets of the folder; by default llmbar and all whose name begins with ``api_``.
     """
@@ -66,7 +66,7 @@ class Judges(ChosenSets):
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "accuracy",
-            "money a task",
+            "money per task",
             "accuracy",
             "Share of the tasks answered right against the money spent, with 95% intervals; single "
             "points are workers asked alone about everything.",
@@ -118,7 +118,7 @@ class Judges(ChosenSets):
         if any(panel.startswith(SERVICES) for panel in panels):
             said.append(
                 "Prices of services are in dollars for 10,000 answers, as in workers.csv, and so "
-                "is the money a task: dollars for 10,000 tasks."
+                "is the money per task: dollars for 10,000 tasks."
             )
         for panel in panels:
             single = [name for name in series_in(rows, panel) if name.startswith("only ")]

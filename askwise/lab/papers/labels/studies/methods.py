@@ -16,7 +16,7 @@ from askwise.lab.papers.labels.studies.sets import (
 
 @dataclass(frozen=True)
 class OnSets(Experiment):
-    """Sets of a data folder: a cell a set, and one for the notes on sets."""
+    """Sets of a data folder: a cell per set, and one for the notes on sets."""
 
     sets: tuple[str, ...] = ()
     data: str = ""
@@ -30,7 +30,7 @@ class OnSets(Experiment):
         return chosen_sets(self.data, self.sets, self.most_tasks)
 
     def cells(self) -> list[Cell]:
-        """A cell a set, and one for the notes."""
+        """A cell per set, and one for the notes."""
         names = usable_names(self.label_sets(), self.data)
         return [Cell(name, 0.0) for name in (*names, "")]
 

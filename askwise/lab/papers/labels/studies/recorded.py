@@ -99,7 +99,7 @@ class SetsExperiment(LabelsExperiment):
         return chosen_sets(self.data, (), self.most_tasks)
 
     def cells(self) -> list[LabelsCell]:
-        """A cell a set, and one more for those that spend what they like; one for the notes."""
+        """A cell per set, and one more for those that spend what they like; one for the notes."""
         dials = any(contender(label).policy.name in DIALS for label in self.policies)
         found = []
         for name in usable_names(self.label_sets(), self.data):
@@ -261,9 +261,6 @@ class LabelsReal(ChosenSets):
     policies: tuple[str, ...] = POLICIES
     budgets: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0)
 
-    not_kept: ClassVar[str] = (
-        "On all recorded sets together it takes hours; `--set sets=NAME,...` runs some of them."
-    )
     title: ClassVar[str] = "Policies on recorded answers (beyond 002)"
     reproduces: ClassVar[str] = "beyond 002"
     summary: ClassVar[str] = (

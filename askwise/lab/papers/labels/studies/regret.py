@@ -39,7 +39,7 @@ class LabelsRegret(Experiment):
     models : names
         Worker models, one panel each; see ``labels-workers``.
     budgets : numbers
-        Answers a task.
+        Answers per task.
     tasks, contexts, workers : int
         How many there are.
     """
@@ -62,7 +62,7 @@ class LabelsRegret(Experiment):
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "regret",
-            "answers a task",
+            "answers per task",
             "losses beyond the best workers'",
             "Regret (section 3) after exploration; dashed the bound.",
         ),
@@ -75,7 +75,7 @@ class LabelsRegret(Experiment):
         for budget in self.budgets:
             if budget < least:
                 raise InvalidParameter(
-                    f"budgets has {budget:g}: exploration alone takes {least:.3g} answers a task",
+                    f"budgets has {budget:g}: exploration alone takes {least:.3g} answers per task",
                     field="budgets",
                 )
 

@@ -103,7 +103,7 @@ class LabelsScreening(ChosenSets):
                 )
 
     def cells(self) -> list[LabelsCell]:
-        """A cell a set, and one for the notes: thresholds are not turned here."""
+        """A cell per set, and one for the notes: thresholds are not turned here."""
         return [each for each in super().cells() if not each.dials]
 
     def bench(self, panel: str, seed: int, number: int) -> Bench:

@@ -141,7 +141,7 @@ class LimitedLabels(Experiment):
                     )
 
     def cells(self) -> list[LabelCell]:
-        """One cell a set of workers, number of tasks and budget."""
+        """One cell per set of workers, number of tasks and budget."""
         return [
             LabelCell(f"set {name}, {tasks} tasks", budget, SETS[name], tasks, budget)
             for name in self.sets
