@@ -21,6 +21,10 @@ from askwise.policies.bounded.common import (
 from askwise.policies.bounded.pooling import pool_of, posterior
 
 LONGEST_LOOK = 64
+
+HOPE = 2.0
+"""Deviations above what is believed of workers up to which they may be worth something."""
+
 SCREEN, LOOK, PLAN = range(3)
 
 
@@ -106,7 +110,30 @@ def choose(
     out.head[1] = PLAN
     if common.propose_densest(book, beliefs, densities, 0.0, available, PATIENCE, 1.0, out):
         return c.PROPOSED
+    hopeful = most_hopeful(book, densities, variances, available)
+    if hopeful >= 0:
+        out.head[1] = LOOK
+        propose(out, -1, hopeful, 1, 1.0)
+        return c.PROPOSED
     return common.at_end(book, available)
+
+
+@kernel
+def most_hopeful(book: Book, densities: Array, variances: Array, available: Array) -> int:
+    """Of workers believed to be below zero, the one who may be furthest above it; -1: nobody may.
+
+    A campaign does not end as worthless on a first bad answer: the plan's gains are those of normal
+    beliefs, whose tails are thin. While answers are out, they may dash the hope.
+    """
+    best, highest, money = -1, 0.0, money_left(book.totals)
+    if book.totals[c.PENDING] > 0:
+        return best
+    for worker in range(book.totals[c.WORKERS]):
+        deviation = math.sqrt(variances[worker]) / book.workers[worker, c.PRICE]
+        upper = densities[worker] + HOPE * deviation
+        if available[worker] == 1 and upper > highest and room(book, worker, money) > 0:
+            best, highest = worker, upper
+    return best
 
 
 @kernel
@@ -243,12 +270,13 @@ class KnowledgeGradient(ScreeningPolicy):
     """Ask the workers whose next answers improve the remaining plan most per unit of cost.
 
     Every worker's quality is a normal posterior shrunk to what the workers have in common
-    (their utility, or their utility per price, whichever differs less among them).
+    (their utility, or their utility per price where answers clearly follow prices).
     The cheapest are tried first, one unit each, as long as the best utility of the range would
     earn them a place in the plan. The money left is planned by posterior utility per price. A
     look of 1, 2, 4, ... 64 units at a worker is worth what the plan is expected to gain when
     the estimate moves, less what the looked-at units earn below the plan's margin. Where no look
-    pays, the plan goes on.
+    pays, the plan goes on. It ends as worthless where everybody is believed to be below zero by
+    more than two deviations.
 
     Parameters
     ----------

@@ -1,5 +1,6 @@
 """What workers have in common, and what follows for each: empirical Bayes by moments."""
 
+import math
 from typing import NamedTuple
 
 from askwise.kernels import Array, kernel, step
@@ -10,24 +11,26 @@ from askwise.policies.bounded.common import COUNT, SQUARES, SUM
 LEAST_SPREAD = 0.12
 """The least variance of qualities, in squared means, that is believed of a crowd."""
 
-CLEARLY = 1e-9
-"""By how much relative spreads must differ: rounding decides nothing."""
+ODDS = 3.0
+"""How much more likely the answers must be if utilities follow prices, before that is believed."""
 
 
 class Pool(NamedTuple):
     """What the workers have in common: mean, spread of their qualities, noise of an answer.
 
-    In units of utility above zero or, when ``by_price`` is 1, of that per price: whichever differs
-    less from worker to worker. ``relative`` is the spread in squared means, ``lowest`` the price
-    that prices are counted in.
+    In units of utility above zero or, when ``by_price`` is 1, of that per price. ``lowest`` is the
+    price that prices are counted in, ``doubt`` how far the mean may be off itself, and
+    ``unexplained`` what it leaves of the relative squared differences between ``workers``.
     """
 
     mean: float
     spread: float
     noise: float
     by_price: int
-    relative: float
     lowest: int
+    doubt: float
+    unexplained: float
+    workers: float
 
 
 @kernel
@@ -66,15 +69,20 @@ def size_of(book: Book, mean: float) -> float:
     return max(abs(mean), 0.5 * min(book.scale[c.ZERO], 1.0), 1e-9)
 
 
+@step
+def evidence(workers: float, flat: float, by_price: float) -> float:
+    """Logarithm of how much more likely answers are if utilities follow prices.
+
+    The ratio of the two normal likelihoods, each at the variance that fits it.
+    """
+    return 0.5 * max(0.0, workers - 1.0) * math.log(flat / by_price)
+
+
 @kernel
 def pool_of(book: Book, beliefs: Array) -> Pool:
-    """Pool by utility or by utility per price, whichever has the smaller relative spread.
-
-    Ties go to utility, and spreads below the least that is believed are ties: which of them is
-    the smaller is a matter of noise.
-    """
+    """Pool by utility, or by utility per price where the answers clearly speak for it."""
     flat, by_price = moments(book, beliefs, 0), moments(book, beliefs, 1)
-    if by_price.relative < flat.relative - CLEARLY:
+    if evidence(flat.workers, flat.unexplained, by_price.unexplained) > math.log(ODDS):
         return by_price
     return flat
 
@@ -115,8 +123,10 @@ def moments(book: Book, beliefs: Array, by_price: int) -> Pool:
         if count > 0.0:
             between += (own / count - middle) * (own / count - middle)
     relative = (between - noise * inverse) / n / square if n > 0.0 else 0.0
-    relative = max(relative, LEAST_SPREAD)
-    return Pool(middle, relative * square, noise, by_price, relative, lowest)
+    spread = max(relative, LEAST_SPREAD) * square
+    doubt = (spread + (noise * inverse / n if n > 0.0 else noise)) / max(n, 1.0)
+    unexplained = (between / square + 0.5) / max(n, 1.0)
+    return Pool(middle, spread, noise, by_price, lowest, doubt, unexplained, n)
 
 
 @step
@@ -140,4 +150,9 @@ def posterior(book: Book, beliefs: Array, pool: Pool, worker: int) -> tuple[floa
     count, total = seen(book, beliefs, worker, unit, 1.0)
     precision = 1.0 / pool.spread + count / noise
     level = (pool.mean / pool.spread + total / noise) / precision
-    return level * unit, unit * unit / precision, noise * unit * unit
+    variance = 1.0 / precision
+    if book.scale[c.ZERO] > 0.0:
+        # The level is in part the pool's mean, which may be off: below zero that ends a campaign.
+        share = 1.0 / (pool.spread * precision)
+        variance += share * share * pool.doubt
+    return level * unit, variance * unit * unit, noise * unit * unit

@@ -8,6 +8,7 @@ from askwise.ledger import Book
 from askwise.ledger import columns as c
 from askwise.policies.bounded.common import COUNT, SUM
 from askwise.policies.bounded.pooling import (
+    evidence,
     lowest_price,
     seen,
     size_of,
@@ -72,9 +73,7 @@ def priors_of(book: Book, beliefs: Array, ratings: int) -> Priors:
     lowest = lowest_price(book)
     flat = prior_of(book, beliefs, lowest, 0, ratings)
     by_price = prior_of(book, beliefs, lowest, 1, ratings)
-    # The ratio of the two normal likelihoods, each at the variance that fits it.
-    freedom = max(0.0, flat.workers - 1.0)
-    odds = 0.5 * freedom * math.log(flat.unexplained / by_price.unexplained)
+    odds = evidence(flat.workers, flat.unexplained, by_price.unexplained)
     chance = 1.0 / (1.0 + math.exp(-min(30.0, max(-30.0, odds))))
     return Priors(flat, by_price, chance, lowest)
 

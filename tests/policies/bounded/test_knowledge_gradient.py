@@ -29,7 +29,7 @@ from askwise.policies.bounded.knowledge_gradient import (
     plan_money,
     value_of_change,
 )
-from askwise.policies.bounded.pooling import pool_of, posterior
+from askwise.policies.bounded.pooling import evidence, pool_of, posterior
 
 DRAW = Draw(1, 2, 3)
 
@@ -90,27 +90,28 @@ def test_a_wide_spread_of_means_is_seen() -> None:
     assert pool.spread == pytest.approx((0.5 - 1 / 132 / 8) / 2)
 
 
-def test_workers_are_pooled_by_utility_per_price_where_they_differ_less_in_it() -> None:
-    # .2 at price 1 and .8 at price 4, sixteen times each: the same per price, so the relative
-    # spread is the least, .12. Of utilities it is (.18 - 1/132/8) / 2 / .25 = .358. A worker at
-    # price 2 who was never asked is believed to be worth .2 * 2.
-    workers = [Worker("a", 1), Worker("b", 4), Worker("c", 2)]
-    _, ledger, state = believing(workers, [(0, 0.2), (1, 0.8)] * 16)
+def test_workers_are_pooled_by_utility_per_price_where_answers_clearly_follow_prices() -> None:
+    # .2 per unit of price at prices 1 to 4, sixteen times each: utilities have mean .5 and relative
+    # squares (.09 + .01 + .01 + .09) / .25 = .8, per price there are none. The evidence is
+    # 3 / 2 * log((.8 + .5) / .5) = 1.43, more than log 3 = 1.10. A worker at price 2 who was never
+    # asked is believed to be worth .2 * 2.
+    workers = [Worker(name, price) for name, price in zip("abcde", (1, 2, 3, 4, 2), strict=True)]
+    answers = [(at, 0.2 * (at + 1)) for at in range(4)] * 16
+    _, ledger, state = believing(workers, answers)
     pool = pool_of(ledger.book, state.beliefs)
     assert pool.by_price == 1
     assert (pool.mean, pool.spread) == pytest.approx((0.2, 0.12 * 0.04))
-    assert posterior(ledger.book, state.beliefs, pool, 2)[0] == pytest.approx(0.4)
+    assert posterior(ledger.book, state.beliefs, pool, 4)[0] == pytest.approx(0.4)
 
 
-def test_spreads_below_the_least_that_is_believed_are_ties_and_go_to_utility() -> None:
-    # .2 at price 1 and .3 at price 2, sixteen times each. The relative spread of utilities is
-    # (.005 - .0625 / 33 / 8) / 2 / .0625 = .038, that per price
-    # (.00125 - .030625 / 33 / 8) / 2 / .030625 = .0185: less, but .12 is believed of both.
-    workers = [Worker("a", 1), Worker("b", 2)]
-    _, ledger, state = believing(workers, [(0, 0.2), (1, 0.3)] * 16)
+def test_two_workers_are_too_few_to_say_that_utilities_follow_prices() -> None:
+    # .2 at price 1 and .8 at price 4: relative squares .18 / .25 = .72 of utilities, none per
+    # price. The evidence is 1 / 2 * log((.72 + .5) / .5) = .45, less than log 3.
+    workers = [Worker("a", 1), Worker("b", 4)]
+    _, ledger, state = believing(workers, [(0, 0.2), (1, 0.8)] * 16)
     pool = pool_of(ledger.book, state.beliefs)
-    assert (pool.by_price, pool.relative) == (0, 0.12)
-    assert pool.spread == pytest.approx(0.12 * 0.0625)
+    assert pool.by_price == 0
+    assert evidence(2.0, 0.72 + 0.5, 0.5) == pytest.approx(0.446, abs=1e-3)
 
 
 def test_a_rating_counts_as_answers_of_that_value() -> None:
@@ -254,7 +255,7 @@ def test_the_unit_of_money_does_not_choose_the_prior() -> None:
             workers = [Worker(f"w{at}", int(p) * factor) for at, p in enumerate(prices)]
             _, ledger, state = believing(workers, answers, budget=1000 * factor)
             pools.append(pool_of(ledger.book, state.beliefs))
-        assert pools[0][:5] == pools[1][:5], seed
+        assert pools[0][:4] == pools[1][:4], seed
 
 
 def test_at_equal_prices_the_prior_is_of_utility() -> None:

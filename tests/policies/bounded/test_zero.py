@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from typing import Any
 
@@ -93,6 +94,22 @@ def test_a_stated_zero_inside_the_range_is_what_workers_have_to_be_worth(
     campaign.add(workers=[Worker("b", 1)])
     why, asked = run(campaign, {"a": below, "b": above})
     assert (why, asked["a"]) == (Done("budget"), 0)
+
+
+@pytest.mark.parametrize("policy", ["gittins-knapsack", "knowledge-gradient", "thompson-knapsack"])
+def test_a_bad_first_answer_does_not_make_a_worker_worthless(policy: str) -> None:
+    # -1, then +1, then +1 with probability .8 and else -1: worth +.6 on average.
+    for seed in range(20):
+        dice = random.Random(seed)
+        told = [1.0, -1.0]
+        campaign = Campaign.create(
+            workers=[Worker("a", 1)], outcome=BELOW_TOO, budget=200, policy=policy, seed=seed
+        )
+        while isinstance(batch := campaign.ask(limit=20), Batch):
+            for each in batch:
+                right = dice.random() < 0.8
+                campaign.tell(each.id, told.pop() if told else (1.0 if right else -1.0))
+        assert batch == Done("budget"), seed
 
 
 def test_those_worth_something_are_asked_and_the_others_left() -> None:
