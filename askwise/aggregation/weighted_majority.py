@@ -12,7 +12,7 @@ from askwise.aggregation.fitted import Fitted, first_largest
 from askwise.aggregation.one_coin import vote_by_odds
 from askwise.aggregation.steps import agreements, fitted_by_vote, shares
 from askwise.core.arrays import Array
-from askwise.core.checks import one_of, real, whole
+from askwise.core.checks import between, one_of, real, whole
 
 
 @aggregation.register("weighted-majority")
@@ -29,7 +29,7 @@ class WeightedMajority(LabelAggregator):
     A worker at chance counts for nothing, and one below chance counts against their own labels. The
     vote with these weights is repeated until no label changes. For workers whose accuracies are
     known, who are independent and err evenly, no vote errs less. Probabilities are the posterior of
-    such workers with all classes equally probable beforehand.
+    such workers, with all classes equally probable beforehand unless ``first`` is given.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ class WeightedMajority(LabelAggregator):
     prior : float
         Answers added for each class; above 0, so that a worker who always agreed does not get an
         infinite weight.
+    first : float, optional
+        Share of the tasks whose truth is the first class; the others share the rest evenly.
     temper : float, optional
         How dependent answers are on each other; see :class:`LabelAggregator`. 0 treats them as
         independent.
@@ -75,6 +77,7 @@ class WeightedMajority(LabelAggregator):
     learn: str = "votes"
     max_iterations: int = 100
     prior: float = 1.0
+    first: float | None = None
     paper: ClassVar[str] = "literature"
 
     def __post_init__(self) -> None:
@@ -82,28 +85,37 @@ class WeightedMajority(LabelAggregator):
         one_of(self.learn, "learn", ("votes", "truths"))
         whole(self.max_iterations, "max_iterations", least=1)
         real(self.prior, "prior", "a number from 1e-6 to 1e6", least=1e-6, most=1e6)
+        if self.first is not None:
+            between(self.first, "first", 0, 1)
 
     def solve(self, answers: Answers) -> Fitted:
         """Vote until no label changes."""
         counts = answers.per_worker
-        even = np.full(answers.classes, -math.log(answers.classes))
+        beforehand = self._beforehand(answers.classes)
         probabilities = shares(answers)
         if self.learn == "truths":
             known = np.repeat(answers.truths >= 0, answers.per_task)
             told = np.bincount(answers.workers[known], minlength=answers.crowd)
             weight = self._weights(agreements(answers, answers.truths), told, answers.classes)
-            vote_by_odds(answers, even, weight, probabilities)
+            vote_by_odds(answers, beforehand, weight, probabilities)
             return fitted_by_vote(answers, probabilities, of_workers={"weight": weight})
         labels = first_largest(probabilities)
         changed, iteration = True, 0
         while iteration < self.max_iterations and changed:
             iteration += 1
             weight = self._weights(agreements(answers, labels), counts, answers.classes)
-            vote_by_odds(answers, even, weight, probabilities)
+            vote_by_odds(answers, beforehand, weight, probabilities)
             before, labels = labels, first_largest(probabilities)
             changed = bool((labels != before).any())
         found = {"iterations": iteration, "converged": not changed}
         return fitted_by_vote(answers, probabilities, **found, of_workers={"weight": weight})
+
+    def _beforehand(self, classes: int) -> Array:
+        """Logarithms of how probable classes are before any answer."""
+        if self.first is None or classes == 1:
+            return np.full(classes, -math.log(classes))
+        rest = math.log((1.0 - self.first) / (classes - 1))
+        return np.array([math.log(self.first), *[rest] * (classes - 1)])
 
     def _weights(self, agreed: Array, counts: Array, classes: int) -> Array:
         if classes == 1:

@@ -20,10 +20,10 @@ from askwise.core.errors import InvalidProblem, StoreError, UnknownPolicy
 from askwise.core.fields import refuse_unknown
 from askwise.core.pilot import PilotTerms, check_pilot, read_pilot
 from askwise.core.problem import Problem, Task, make_problem
-from askwise.core.registry import spec_of, stored_spec
+from askwise.core.registry import label_of, spec_of, stored_spec
 from askwise.core.screening import ScreeningTerms, check_screened, read_screening
 from askwise.mechanisms import Mechanism, mechanisms
-from askwise.policies import AsksCrowds, LabelsItself, Policy, policies
+from askwise.policies import AsksCrowds, LabelsItself, Policy, VotesBy, policies
 from askwise.stopping import StoppingRule, stopping
 
 FORMAT = 1
@@ -152,8 +152,7 @@ def make_spec(raw: Mapping[str, Any], *, stored: bool = False) -> Spec:
             aggregator = aggregation.make(choice.aggregation)
         if repeat is None and isinstance(policy, AsksCrowds):
             problem = replace(problem, repeat=True)
-    if aggregator is None and not isinstance(policy, LabelsItself):
-        aggregator = aggregation.make("majority" if problem.options else "mean")
+    aggregator = _read_aggregator(aggregator, problem, policy, stored)
     policy.check(problem)
     mechanism.check(problem, policy)
     check_hopeful(problem)
@@ -268,6 +267,25 @@ def check_shown(content: Content, tasks: Iterable[Task]) -> None:
             raise InvalidProblem(
                 f"task {task.id!r} can't be shown: {error}", field="tasks"
             ) from None
+
+
+def _read_aggregator(
+    given: Aggregator | None, problem: Problem, policy: Policy, stored: bool
+) -> Aggregator | None:
+    """The aggregation, which is the policy's where what it promises is of labels named by that."""
+    promised = policy.aggregation() if isinstance(policy, VotesBy) else None
+    if given is None:
+        if isinstance(policy, LabelsItself):
+            return None
+        return aggregation.make(promised or ("majority" if problem.options else "mean"))
+    if promised is not None and not stored and given != aggregation.make(promised):
+        labels = label_of(aggregation.make(promised))
+        raise InvalidProblem(
+            f"aggregation is {label_of(given)!r}: what policy {policy.name!r} promises is of "
+            f"labels by {labels!r}; leave aggregation out, or give that",
+            field="aggregation",
+        )
+    return given
 
 
 def _read_seed(seed: object) -> int:

@@ -25,7 +25,7 @@ from askwise.ledger import kinds as k
 from askwise.ledger.proposals import Proposal, new_proposal
 from askwise.ledger.queries import CODES, IDLE
 from askwise.ledger.transitions import AT_PRICE, advance
-from askwise.policies import AwaitsTruth, KernelPolicy, LabelsItself, Policy
+from askwise.policies import AwaitsTruth, KernelPolicy, LabelsItself, Policy, VotesBy
 from askwise.stopping import KernelRule, StoppingRule, Verdict
 from askwise.stopping.base import GO_ON, OPTION, OUTCOMES, SURE, Limits, new_ruling
 
@@ -204,8 +204,9 @@ class _Plain:
         if isinstance(self.policy, LabelsItself):
             said = self.policy.labels(self.problem, self.state, self.ledger, [task], self.naming)
         else:
-            majority = aggregation.make("majority")
-            said = [majority.label(self.problem, self.ledger, task, self.naming, self.state)]
+            promised = self.policy.aggregation() if isinstance(self.policy, VotesBy) else None
+            vote = aggregation.make(promised or "majority")
+            said = [vote.label(self.problem, self.ledger, task, self.naming, self.state)]
         return reported(said, [int(self.ledger.book.tasks[task, c.TRUTH])])[0]
 
 

@@ -20,6 +20,7 @@ from askwise.policies.capabilities import (
     Settles,
     SuggestsGold,
     TakesPilot,
+    VotesBy,
 )
 from askwise.policies.gold import drawn_at_random
 
@@ -47,6 +48,7 @@ __all__ = [
     "SuggestsGold",
     "TakesBids",
     "TakesPilot",
+    "VotesBy",
     "drawn_at_random",
     "policies",
 ]

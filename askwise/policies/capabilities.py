@@ -97,6 +97,14 @@ class Assures(metaclass=ABCMeta):
         return None
 
 
+class VotesBy(metaclass=ABCMeta):
+    """Says what it says of labels that one aggregation names."""
+
+    @abstractmethod
+    def aggregation(self) -> dict[str, Any] | None:
+        """The aggregation that a campaign has to have, and has by default; None for any."""
+
+
 class BoundsCost(metaclass=ABCMeta):
     """Comes to a set for all further tasks, and knows how far it is from the cheapest."""
 

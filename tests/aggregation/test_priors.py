@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from askwise.aggregation.dawid_skene import DawidSkene
 from askwise.aggregation.one_coin import OneCoin
+from askwise.aggregation.weighted_majority import WeightedMajority
 from askwise.core.errors import InvalidParameter
 from askwise.core.registry import spec_of, stored_spec
 from tests.aggregation.tables import drawn
@@ -101,3 +103,31 @@ def test_logs_name_parameters_that_came_later_only_where_they_are_set() -> None:
     assert changed == spec_of(DawidSkene(prior=1.0, temper=0))
     assert changed["prior"] == 1.0
     assert changed["temper"] == 0
+
+
+@pytest.mark.parametrize(("first", "label"), [(0.9, "a"), (0.1, "b")])
+def test_how_frequent_the_first_class_is_settles_what_votes_leave_open(
+    first: float, label: str
+) -> None:
+    # Both agree with the vote on one of two tasks, (1 + 1) / (2 + 2): votes count for nothing.
+    rows = [("t1", "ann", "a"), ("t1", "bob", "b"), ("t2", "ann", "b"), ("t2", "bob", "a")]
+    table = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    found = WeightedMajority(first=first, temper=0).fit(table)
+    assert found.labels_.tolist() == [label, label]
+    assert found.probas_["a"].tolist() == pytest.approx([first, first])
+
+
+def test_the_other_classes_share_what_the_first_leaves() -> None:
+    # One vote for b multiplies its .3 by what ann's votes weigh.
+    rows = [("t1", "ann", "b"), ("t2", "ann", "a"), ("t3", "ann", "c")]
+    truths = {"t2": "a", "t3": "a"}
+    table = pd.DataFrame(rows, columns=["task", "worker", "label"])
+    found = WeightedMajority(first=0.4, learn="truths", temper=0).fit(table, truths)
+    weight = float(found.workers_["weight"].iloc[0])
+    odds = np.array([0.4, 0.3 * math.exp(weight), 0.3])
+    assert found.probas_.loc["t1"].tolist() == pytest.approx((odds / odds.sum()).tolist())
+
+
+def test_a_share_of_the_first_class_is_refused_at_the_ends() -> None:
+    with pytest.raises(InvalidParameter, match="first is 1"):
+        WeightedMajority(first=1)

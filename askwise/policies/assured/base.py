@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -40,7 +40,7 @@ from askwise.policies.assured.learning import absorb
 from askwise.policies.assured.sets import ErrorFunction, Target, error_probability
 from askwise.policies.assured.sets.base import function_of
 from askwise.policies.assured.sets.checking import ensure_error_function
-from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, MOST_LIKELY, OTHER, WEIGHTED
+from askwise.policies.assured.sets.codes import FORGIVEN, LINEAR, OTHER
 from askwise.policies.assured.sets.inputs import solver_of
 from askwise.policies.assured.sets.kernels import meets
 from askwise.policies.assured.watching import lowered
@@ -53,6 +53,7 @@ from askwise.policies.capabilities import (
     LimitsSize,
     PlansForAll,
     Score,
+    VotesBy,
 )
 
 # How a task stands: not begun or answers out, all there, all there of all who could be asked.
@@ -79,7 +80,7 @@ def standing(book: Book, state: State, task: int, members: Array, allowed: Array
 
 @dataclass(frozen=True)
 class AssuredPolicy(
-    KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers, LimitsSize, BoundsCost
+    KernelPolicy, Explains, PlansForAll, AwaitsTruth, FixedWorkers, LimitsSize, BoundsCost, VotesBy
 ):
     """Base of the family: a set of workers for each task, by bounds on their qualities."""
 
@@ -173,6 +174,10 @@ class AssuredPolicy(
             return self.solver  # type: ignore[return-value]
         return "greedy"
 
+    def aggregation(self) -> dict[str, Any] | None:
+        """The one whose error the function is."""
+        return self.function.aggregation()
+
     @property
     def compiles(self) -> bool:
         """Whether kernels can decide: not with an error function of a user's own."""
@@ -183,7 +188,14 @@ class AssuredPolicy(
         super().check(problem)
         policy, field, why = f"policy {self.name!r}", "", ""
         misfit = self.function.misfit(len(problem.options))
-        if misfit:
+        unasked = float(self.function.probability(np.empty(0)))
+        if unasked <= self.alpha:
+            field = "alpha"
+            why = (
+                f"is {self.alpha:g}: error {self.error!r} of {policy} is {unasked:g} if nobody is "
+                "asked; give less than that"
+            )
+        elif misfit:
             field = "options"
             why = f"are {', '.join(problem.options)}: error {self.error!r} of {policy} {misfit}"
         elif problem.repeat:
@@ -357,9 +369,9 @@ class BoundingPolicy(AssuredPolicy, Assures):
     def _errors(self, qualities: Array, votes: Array, slack: float) -> tuple[float, float, bool]:
         """Error by the function and by majority, and whether the target is met.
 
-        It must be met by the function and, unless that bounds the majority's error or is a
-        user's own, by the majority too: the linear form does so only from 1/2 + epsilon on, the
-        most likely error never, and the weights of a weighted vote are learned, not known.
+        It must be met by the function and, unless that is the error of labels or bounds it, by the
+        majority too: the linear form does so only from 1/2 + epsilon on, the most likely error
+        never, and the weights of a weighted vote are learned, not known.
         """
         error = min(1.0, float(self.function.probability(qualities)) + slack)
         majority = min(1.0, error_probability("majority", votes) + slack)
@@ -369,6 +381,6 @@ class BoundingPolicy(AssuredPolicy, Assures):
         everyone = np.ones(len(qualities), np.bool_)
         target = lowered(self._target(float(self.alpha)), slack)
         assured = bool(is_met(target, qualities, everyone))
-        if self.function.code in (LINEAR, MOST_LIKELY, WEIGHTED):
+        if not self.function.is_of_labels:
             assured = assured and majority <= self.alpha * (1.0 + FORGIVEN)
         return error, majority, assured

@@ -67,12 +67,56 @@ def test_a_plurality_made_for_another_number_of_options_is_refused():
 
 
 @pytest.mark.parametrize("more", [{"name": "ccb-fixed", "rounds": 0}, {"name": "cucb"}])
-def test_nobody_is_asked_where_the_rarer_option_is_rare_enough(more):
+def test_an_error_that_nobody_need_be_asked_for_is_refused(more):
+    # Else every task would be done with nobody asked, and without a label.
     def ask(error):
         return campaign_of({"alpha": 0.1, "error": error, **more}, 2, 1, ("no", "yes")).ask(limit=5)
 
     assert len(ask("likeliest(prior=0.6)")) >= 1
-    assert ask("likeliest(prior=0.95)") == Done("tasks")
+    with pytest.raises(InvalidProblem, match=r"is 0\.05 if nobody is asked; give less") as caught:
+        ask("likeliest(prior=0.95)")
+    assert caught.value.field == "alpha"
+
+
+def answered(error, qualities, alpha, prior, aggregation=None, tasks=1500):
+    """Labels of tasks of which a share has the truth "no", and how many of them are right."""
+    campaign = Campaign.create(
+        workers=[Worker(f"w{at}", 1) for at in range(len(qualities))],
+        tasks=[f"t{at}" for at in range(tasks)],
+        options=["no", "yes"],
+        policy={"name": "ccb-fixed", "alpha": alpha, "error": error, "qualities": qualities},
+        aggregation=aggregation,
+        seed=1,
+    )
+    dice = np.random.default_rng(3)
+    truths = {f"t{at}": "no" if dice.random() < prior else "yes" for at in range(tasks)}
+    while not isinstance(choice := campaign.ask(limit=50), Done):
+        for each in choice:
+            right = dice.random() < qualities[int(each.worker[1:])]
+            other = {"no": "yes", "yes": "no"}[truths[each.task]]
+            campaign.tell(each.id, truths[each.task] if right else other)
+    answers = campaign.answers()
+    return answers, sum(each.value == truths[each.task] for each in answers) / tasks
+
+
+def test_where_ties_go_to_the_first_option_labels_err_as_the_function_says():
+    # Both of two workers at .8, or a tie that goes to an option true of .9 of the tasks: they err
+    # in .04 + .32 * .1 = .072. A random tie would make it .2. Four deviations of 1,500 are .027.
+    answers, right = answered("majority-first(prior=0.9)", (0.8, 0.8), 0.08, 0.9)
+    assert {each.outcome for each in answers} == {"assured"}
+    assert answers[0].assured_error == pytest.approx(0.072)
+    assert right == pytest.approx(1 - 0.072, abs=0.027)
+    with pytest.raises(InvalidProblem, match=r"is of labels by 'majority\(ties=first\)'") as caught:
+        answered("majority-first(prior=0.9)", (0.8, 0.8), 0.08, 0.9, "majority", 1)
+    assert caught.value.field == "aggregation"
+
+
+def test_labels_that_do_not_know_how_frequent_options_are_are_not_assured_by_that():
+    # The likeliest option given both answers and a prior of .8 is wrong in .088 of the tasks, but
+    # a majority of .85 and .8 in .175.
+    answers, right = answered("likeliest(prior=0.8)", (0.85, 0.8), 0.1, 0.8)
+    assert {each.outcome for each in answers} == {"everyone_asked"}
+    assert right == pytest.approx(1 - 0.175, abs=0.04)
 
 
 @pytest.mark.parametrize("error", ["weighted-majority", "likeliest(prior=0.6)"])

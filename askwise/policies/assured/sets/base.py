@@ -48,6 +48,9 @@ class ErrorFunction(ABC):
     folded: ClassVar[bool] = False
     """Whether a worker who is mostly wrong is believed the opposite, so that the error falls as
     their quality does below 1/2."""
+    is_of_labels: ClassVar[bool] = True
+    """Whether it is the error of a campaign's labels, or at least that. Where it is not, labels are
+    assured only if a majority's error is low enough as well."""
     code: ClassVar[int] = OTHER
 
     @abstractmethod
@@ -59,6 +62,10 @@ class ErrorFunction(ABC):
 
         For all sets of up to this many workers, with qualities from 1/2 to 1.
         """
+        return None
+
+    def aggregation(self) -> dict[str, Any] | None:
+        """The aggregation whose error it is; None where a majority is meant, however ties go."""
         return None
 
     def misfit(self, options: int) -> str:

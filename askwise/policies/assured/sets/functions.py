@@ -153,6 +153,7 @@ class HoeffdingLinear(ErrorFunction):
 
     epsilon: float = 1.0 / 6.0
     decreasing: ClassVar[bool] = True
+    is_of_labels: ClassVar[bool] = False
     code: ClassVar[int] = codes.LINEAR
 
     def __post_init__(self) -> None:
@@ -194,6 +195,7 @@ class MostLikelyError(ErrorFunction):
     0.064
     """
 
+    is_of_labels: ClassVar[bool] = False
     code: ClassVar[int] = codes.MOST_LIKELY
 
     def probability(self, qualities: Array) -> float:
@@ -242,6 +244,7 @@ class WeightedMajorityError(ErrorFunction):
 
     decreasing: ClassVar[bool] = True
     folded: ClassVar[bool] = True
+    is_of_labels: ClassVar[bool] = False
     code: ClassVar[int] = codes.WEIGHTED
 
     def probability(self, qualities: Array) -> float:

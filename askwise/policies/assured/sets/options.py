@@ -10,7 +10,7 @@ is, and much less.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -131,9 +131,9 @@ class PluralityError(ErrorFunction):
 class MajorityFirstError(ErrorFunction):
     """The error of a majority whose ties go to the first option, true of a share of the tasks.
 
-    A tie is wrong with probability 1 - ``prior``. Together with
-    ``aggregation={"name": "majority", "ties": "first"}`` that is the paper's vote (Eq. 1), whose
-    error at any prior its Example 3.2 writes down and bounds for a prior of 1/2.
+    A tie is wrong with probability 1 - ``prior``. It is the paper's vote (Eq. 1), whose error at
+    any prior its Example 3.2 writes down and bounds for a prior of 1/2. A campaign with it has
+    ``aggregation={"name": "majority", "ties": "first"}``.
 
     Parameters
     ----------
@@ -161,6 +161,10 @@ class MajorityFirstError(ErrorFunction):
     def __post_init__(self) -> None:
         between(self.prior, "prior", 0, 1)
 
+    def aggregation(self) -> dict[str, Any]:
+        """Where ties go elsewhere, the error is another."""
+        return {"name": "majority", "ties": "first"}
+
     def probability(self, qualities: Array) -> float:
         """As by majority; a tie counts what is not of the first option."""
         return float(kernels.majority_error(np.asarray(qualities, np.float64), 1.0 - self.prior))
@@ -184,8 +188,11 @@ class LikeliestError(ErrorFunction):
         Share of tasks whose truth is one of the two options; it does not matter which one.
 
     Assumes two options, independent answers of workers who are right as often with either, known
-    qualities and a known prior. No set errs more than the prior alone: nobody need be asked if
-    the rarer option is rarer than the error that is allowed.
+    qualities and a known prior. No set errs more than the prior alone, so the error that is
+    allowed must be less than that. Labels are named that way by ``aggregation={"name":
+    "weighted-majority", "learn": "truths", "first": 0.8}`` where the first option is true of a
+    share of .8. Because its weights are learned, labels are assured only where a majority's error
+    would be low enough too.
 
     Not when qualities are rough estimates, as ``weighted-majority``, which has a prior of 1/2.
 
@@ -203,6 +210,7 @@ class LikeliestError(ErrorFunction):
 
     prior: float = 0.5
     folded: ClassVar[bool] = True
+    is_of_labels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         real(self.prior, "prior", "a number from 0.5, below 1", least=0.5, most=1.0 - _UNIT)
