@@ -289,14 +289,14 @@ class PlanHonest(Experiment):
     figures: ClassVar[tuple[Figure, ...]] = (
         Figure(
             "covered",
-            "world",
+            "error that is allowed",
             "share of campaigns",
             "Campaigns whose cost lies in the plan's 80% range.",
             kind="bars",
         ),
         Figure(
             "error_covered",
-            "world",
+            "error that is allowed",
             "share of campaigns",
             "Campaigns whose error lies in the plan's 80% range.",
             kind="bars",
@@ -313,8 +313,8 @@ class PlanHonest(Experiment):
                 )
 
     def cells(self) -> Sequence[Cell]:
-        """One a world."""
-        return [Cell(name, at + 1.0) for at, name in enumerate(self.worlds)]
+        """One per world."""
+        return [Cell(name, REALITIES[name]().target) for name in self.worlds]
 
     def sample(self, cell: Cell, seed: int, replication: int) -> Array:
         """One campaign with each plan."""
