@@ -166,14 +166,14 @@ def _numbers(experiment: Experiment, results: Results | None) -> Iterator[str]:
         why = f" {experiment.not_kept}" if experiment.not_kept else ""
         yield f"No results are kept here: the command above makes them.{why}"
         if paper:
-            yield f"What {source_of(paper)} reports:"
+            yield f"The values of {source_of(paper)}:"
             yield from _tables(experiment, (), paper)
         return
     yield (
         f"Mean and 95% interval over {results.reps} replications, seed {results.seed}"
         + _made(results)
         + "."
-        + (f" In italics what {source_of(paper)} reports." if paper else "")
+        + (f" In italics the value of {source_of(paper)}, where there is one." if paper else "")
     )
     yield from _tables(experiment, results.rows, paper)
 

@@ -159,6 +159,13 @@ def test_the_papers_figures_stand_beside_ours(tmp_path: Path) -> None:
     )
 
 
+def test_a_value_that_no_paper_prints_is_not_called_the_papers(tmp_path: Path) -> None:
+    entry = experiments.get("survey-guarantee")
+    assert "\n\nThe values of the target:\n\n" in reproduction_page(entry, tmp_path)
+    kept = reproduction_page(entry, DOCS)
+    assert "In italics the value of the target, where there is one." in kept
+
+
 def test_every_public_name_is_in_the_reference() -> None:
     page = api_page()
     for name in askwise.__all__:

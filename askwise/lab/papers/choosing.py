@@ -373,7 +373,9 @@ def _worst(rows: Sequence[Row], panel: str) -> str:
     by_world: dict[float, dict[str, float]] = {}
     for row in here:
         by_world.setdefault(row.x, {})[row.series] = row.mean
-    behind = {x: max(worth.values()) - worth[AUTO] for x, worth in by_world.items()}
+    behind = {
+        x: max(worth.values()) - worth[AUTO] for x, worth in by_world.items() if AUTO in worth
+    }
     if not behind or max(behind.values()) <= NEAR:
         return ""
     world = max(behind, key=lambda x: behind[x])

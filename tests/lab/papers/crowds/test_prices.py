@@ -9,7 +9,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.figures import Row
 from askwise.lab import with_settings
 from askwise.lab.papers.crowds.studies.common import cost_and_errors
-from askwise.lab.papers.crowds.studies.prices import MARKETS, SurveyPrices
+from askwise.lab.papers.crowds.studies.prices import MARKETS, RECOMMENDED, SAME_RULE, SurveyPrices
 from askwise.lab.worlds import Survey
 from askwise.policies import policies
 from askwise.stopping import stopping
@@ -61,3 +61,24 @@ def test_a_free_answer_is_counted_at_its_price_beside_the_money() -> None:
     assert 0 < money.mean() < 5
     assert counted.tolist() == (money + 0.25 * (5 - money)).tolist()
     assert wrong.tolist() == still_wrong.tolist()
+
+
+def test_what_is_recommended_is_held_against_drawing_by_price_with_its_rule() -> None:
+    rows = [
+        # Intervals apart, one costs more and one less; then a mean that is higher by luck.
+        ratio("coin free", RECOMMENDED, 0.9, 0.85),
+        ratio("coin free", SAME_RULE, 0.6, 0.5),
+        ratio("good crowd cheap", RECOMMENDED, 0.2, 0.1),
+        ratio("good crowd cheap", SAME_RULE, 0.9, 0.8),
+        ratio("better costs more", RECOMMENDED, 0.6, 0.5),
+        ratio("better costs more", SAME_RULE, 0.5, 0.4),
+        # Only one of them was measured here.
+        ratio("good crowd free", SAME_RULE, 0.1, 0.05),
+    ]
+    # The cube roots of .9 * .2 * .6 = .108 and of .6 * .9 * .5 = .27 are .476 and .646.
+    assert SurveyPrices().differences(rows)[-1] == (
+        f"Under the same rule {RECOMMENDED} costs 0.48 and {SAME_RULE} 0.65 of that, on the "
+        "geometric mean of the 3 comparisons that both have. The former costs more in 2 of them, "
+        "in 1 with intervals apart."
+    )
+    assert "Under the same rule" not in SurveyPrices().differences(rows[-1:])[-1]

@@ -187,7 +187,12 @@ class AssuredAudited(Experiment):
     def paper_rows(self) -> Sequence[ReferenceRow]:
         """What was to be kept."""
         return [
-            ReferenceRow.at("alpha", cell.x, "error", self.alpha, panel=cell.panel, style="line")
+            ReferenceRow.at(
+                *("alpha", cell.x, "error", self.alpha),
+                panel=cell.panel,
+                style="line",
+                source="the target",
+            )
             for cell in self.cells()
         ]
 
@@ -196,19 +201,25 @@ class AssuredAudited(Experiment):
         at = {(row.panel, row.x, row.series, row.metric): row for row in rows}
         found = []
         for cell in self.cells():
-            told = at[cell.panel, cell.x, WATCHED, "alarm"]
-            words = [f"{cell.panel}, {cell.x:.0%} audited: an alarm in {told.mean:.1%}"]
+            words = []
+            told = at.get((cell.panel, cell.x, WATCHED, "alarm"))
+            if told is not None:
+                words.append(f"an alarm in {told.mean:.1%}")
             noticed = at.get((cell.panel, cell.x, WATCHED, "noticed"))
             if noticed is not None:
                 words.append(f"after {noticed.mean:,.0f} tasks on average")
             for series in (UNWATCHED, WATCHED):
                 error = at.get((cell.panel, cell.x, series, "error"))
-                share = at[cell.panel, cell.x, series, "assured"].mean
-                wrong = "nothing" if error is None else f"{error.mean:.3f} wrong"
-                words.append(f"{wrong} of {share:.1%} assured ({series})")
-            truths = at[cell.panel, cell.x, WATCHED, "truths"].mean
-            words.append(f"{truths:,.0f} truths")
-            found.append("; ".join(words) + ".")
+                share = at.get((cell.panel, cell.x, series, "assured"))
+                if share is not None:
+                    wrong = "nothing" if error is None else f"{error.mean:.3f} wrong"
+                    words.append(f"{wrong} of {share.mean:.1%} assured ({series})")
+            truths = at.get((cell.panel, cell.x, WATCHED, "truths"))
+            if truths is not None:
+                words.append(f"{truths.mean:,.0f} truths")
+            # A cell that failed has no rows: the report still has to say what the others found.
+            if words:
+                found.append(f"{cell.panel}, {cell.x:.0%} audited: {'; '.join(words)}.")
         return found
 
 

@@ -105,6 +105,9 @@ class Table1(BoundedExperiment):
         share = {(row.series, row.x): row for row in rows if row.metric == "share_of_optimum"}
         found = super().differences(rows)
         found.append(
+            "Table 1 prints utilities; the paper's shares of the optimum follow from them."
+        )
+        found.append(
             "No setting of the market reproduces the paper's levels: with prices from 5 up its "
             "optimum at B = 500 (98.09) is above the arithmetical maximum, 100 hours at a mean "
             "utility of at most .95."
@@ -196,6 +199,8 @@ class _BudgetCurve(BoundedExperiment):
         """What became of the bound."""
         bounds = [row.mean for row in rows if row.series.startswith("theorem")]
         found = super().differences(rows)
+        if not bounds:
+            return found
         found.append(
             f"Theorem 1's bound leaves a share between {min(bounds):,.1f} and {max(bounds):,.1f} "
             f"of the optimum on average (beta = {CONFIDENCE})."

@@ -64,14 +64,20 @@ class Applicants(Experiment):
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """That the shape is read off the paper's figure."""
-        mean = next((row.mean for row in rows if row.metric == "applicants"), float("nan"))
-        few = sum(row.mean for row in rows if row.metric == "share_of_jobs" and row.x < 20)
-        return [
+        found = [
             "oDesk's jobs are not to be had: the numbers are log-normal (2.6, .8), rounded and "
-            "redrawn outside 2 to 100, the interval that the paper cuts its data to.",
-            f"{few:.0%} of the jobs have up to 20 applicants, which the paper calls typical; the "
-            f"mean is {mean:.1f}.",
+            "redrawn outside 2 to 100, the interval that the paper cuts its data to."
         ]
+        bars = {row.x: row.mean for row in rows if row.metric == "share_of_jobs"}
+        small = range(1, 20, WIDTH)
+        if bars.keys() >= set(small):
+            few = sum(bars[x] for x in small)
+            mean = next((row.mean for row in rows if row.metric == "applicants"), None)
+            found.append(
+                f"{few:.0%} of the jobs have up to 20 applicants, which the paper calls typical"
+                + ("." if mean is None else f"; the mean is {mean:.1f}.")
+            )
+        return found
 
 
 @experiments.register("bounded-epsilon")
@@ -126,11 +132,14 @@ class ExplorationShares(BoundedExperiment):
                     if (row.panel, row.series) == (f"B = {budget:,}", series)
                     and row.metric == "share_of_optimum"
                 }
+                if not mine:
+                    continue
                 best = max(mine.values(), key=lambda row: row.mean)
                 usual = mine.get(0.15)
                 than = f", .15 gives {usual.mean:.3f}" if usual is not None else ""
                 said.append(f"{best.x:g} at {budget:,} ({best.mean:.3f}{than})")
-            found.append(f"The best share for {series}: {'; '.join(said)}.")
+            if said:
+                found.append(f"The best share for {series}: {'; '.join(said)}.")
         return found + self._beaten(rows)
 
     def _beaten(self, rows: Sequence[Row]) -> list[str]:

@@ -283,11 +283,13 @@ class Regret(BoundedExperiment):
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """What the bounds are worth on these budgets."""
         shares = [row.mean for row in rows if row.metric == "epsilon"]
-        found = [
-            "The paper shows no such figure; it states the bounds and their growth.",
-            f"Eq. (18)'s optimal share is {min(shares):.1f} to {max(shares):.1f} on average. It is "
-            "capped at one: where it exceeds one, epsilon=auto explores with the whole budget.",
-        ]
+        found = ["The paper shows no such figure; it states the bounds and their growth."]
+        if shares:
+            found.append(
+                f"Eq. (18)'s optimal share is {min(shares):.1f} to {max(shares):.1f} on average. "
+                "It is capped at one: where it exceeds one, epsilon=auto explores with the whole "
+                "budget."
+            )
         lines: dict[str, dict[float, float]] = {}
         best: dict[float, float] = {}
         for row in rows:
@@ -295,8 +297,10 @@ class Regret(BoundedExperiment):
                 lines.setdefault(row.series, {})[row.x] = row.mean
             if row.series == "optimum" and row.metric == "utility":
                 best[row.x] = row.mean
-        first, last = min(best), max(best)
-        if first < last:
+        # A cell that failed has no rows.
+        first, last = min(best, default=0.0), max(best, default=0.0)
+        lines = {series: line for series, line in lines.items() if best.keys() <= line.keys()}
+        if lines and first < last:
             slopes = ", ".join(
                 f"{series} {np.log(line[last] / line[first]) / np.log(last / first):.2f}"
                 for series, line in lines.items()
@@ -307,10 +311,10 @@ class Regret(BoundedExperiment):
             said = ", ".join(f"{alpha:.0%} from {mean:,.0f}" for alpha, mean in needed.items())
             found.append(
                 "Section 5.1's sufficient budget B_0(alpha), from which on a share of the optimum "
-                f"is guaranteed where no limit binds, on average over the markets: {said} on. The "
-                f"largest budget here is {last:,.0f}."
+                f"is guaranteed where no limit binds, on average over the markets: {said} on."
+                + (f" The largest budget here is {last:,.0f}." if best else "")
             )
-        if all(line[x] > best[x] for line in lines.values() for x in best):
+        if lines and best and all(line[x] > best[x] for line in lines.values() for x in best):
             found.append(
                 "On average every bound exceeds the optimum itself on these budgets: they tell a "
                 "rate of growth, not a size."

@@ -270,22 +270,27 @@ class Gaps(Experiment):
         for row in rows:
             if not row.panel:
                 by_set.setdefault(row.series, {})[row.metric] = row
-        chance = by_set.pop(SIMULATED)["ks_as_many_answers"].ci_high
-        finite = (
-            f"Gaps that are uniform and seen in {JUDGES} answers with two options (simulated) stay "
-            f"within {chance:.2f} of their own distribution in 95% of the workloads of {TASKS} "
-            "tasks: what chance does."
-        )
+        simulated = by_set.pop(SIMULATED, None)
+        finite = []
+        # It has no rows if it failed.
+        if simulated:
+            finite.append(
+                f"Gaps that are uniform and seen in {JUDGES} answers with two options (simulated) "
+                f"stay within {simulated['ks_as_many_answers'].ci_high:.2f} of their own "
+                f"distribution in 95% of the workloads of {TASKS} tasks: what chance does."
+            )
         if not by_set:
             return [
                 "No recorded answers were at hand: only the simulated workload is shown. Give a "
                 "folder of them with --set data=FOLDER; it holds NAME/labels.csv for each set, "
                 f"with the columns {', '.join(COLUMNS)}.",
-                finite,
+                *finite,
             ]
         used = {name: found for name, found in by_set.items() if "mean_gap" in found}
-        said = [_verdict(used), *(_of_set(name, found) for name, found in used.items())]
-        said.append(CORRECTION)
+        said = []
+        if used:
+            said = [_verdict(used), *(_of_set(name, found) for name, found in used.items())]
+            said.append(CORRECTION)
         many = [name for name, found in used.items() if found["options"].mean > 2]
         if many:
             said.append(
@@ -294,8 +299,13 @@ class Gaps(Experiment):
                 "how the answers fall."
             )
         said.append(
-            "The paper's batches, about 3000 tasks with at least 50 answers each, are not to be "
-            f"had; these sets are others. {finite}"
+            " ".join(
+                [
+                    "The paper's batches, about 3000 tasks with at least 50 answers each, are not "
+                    "to be had; these sets are others.",
+                    *finite,
+                ]
+            )
         )
         skipped = [
             _skipped(

@@ -37,6 +37,9 @@ PANELS = (*MARKETS, *(name + COUNTED for name, (_, prices) in MARKETS.items() if
 RECOMMENDED = "virt-ucb(try_after=4.0) with posterior"
 """What ``auto`` picks for crowds and two options."""
 
+SAME_RULE = "rand-rr with posterior"
+"""Drawing by price with the rule of what is recommended."""
+
 ADAPTIVE = ("virt-ucb", "virt-ucb with posterior", RECOMMENDED)
 """What is held against drawing by price: the paper's policy alone, with the rule that plans choose,
 and what is recommended."""
@@ -125,7 +128,7 @@ class SurveyPrices(EqualErrorExperiment):
             "expensive crowd is a large part of the cost; drawing by price often goes without it. "
             "With try_after=4 a crowd is asked once the question has cost four times what its "
             "answer costs more than the cheapest's. That saves most where the good crowd is the "
-            "cheap or the free one, and takes a little longer to find one that is expensive."
+            "cheap or the free one, and takes longer to find one that is expensive."
         )
         found.append(
             "virt-ucb ranks a free crowd at a quarter of the cheapest price, so it looks for the "
@@ -140,7 +143,31 @@ class SurveyPrices(EqualErrorExperiment):
             "by price gains from posterior, too: see its own series, which is what virt-ucb with "
             "posterior has to be held against to tell the policy's part from the rule's."
         )
-        return found
+        return [*found, *_by_the_same_rule(rows)]
+
+
+def _by_the_same_rule(rows: Sequence[Row]) -> list[str]:
+    """What is recommended against drawing by price with its rule, where both were measured."""
+    mine, theirs = (
+        {
+            (row.panel, row.x): row
+            for row in rows
+            if (row.metric, row.series) == ("cost_ratio", series)
+        }
+        for series in (RECOMMENDED, SAME_RULE)
+    )
+    both = [place for place in mine if place in theirs]
+    if not both:
+        return []
+    more = [place for place in both if mine[place].mean > theirs[place].mean]
+    apart = [place for place in more if mine[place].ci_low > theirs[place].ci_high]
+    return [
+        f"Under the same rule {RECOMMENDED} costs "
+        f"{_middle([mine[each] for each in both]):.2f} and {SAME_RULE} "
+        f"{_middle([theirs[each] for each in both]):.2f} of that, on the geometric mean of the "
+        f"{len(both)} comparisons that both have. The former costs more in {len(more)} of them, in "
+        f"{len(apart)} with intervals apart."
+    ]
 
 
 def _middle(rows: Sequence[Row]) -> float:

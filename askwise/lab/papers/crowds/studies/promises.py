@@ -173,7 +173,12 @@ class SurveyGuarantee(Experiment):
     def paper_rows(self) -> Sequence[ReferenceRow]:
         """The targets themselves."""
         return [
-            ReferenceRow.at("target", target, "error", target, panel=name, style="line")
+            ReferenceRow.at(
+                *("target", target, "error", target),
+                panel=name,
+                style="line",
+                source="the target",
+            )
             for name in self.instances
             for target in self.targets
         ]
@@ -287,7 +292,11 @@ class SurveyCompetitive(Experiment):
         """Theorem 5's bound for equal shares, with the rule's exact worst-case error."""
         rho = _worst_error(self.rule)
         return [
-            ReferenceRow.at("Theorem 5", count, "competitive_ratio", bound, style="line")
+            ReferenceRow.at(
+                *("Theorem 5", count, "competitive_ratio", bound),
+                style="line",
+                source="Theorem 5's bound",
+            )
             for count in self.crowds
             if (bound := float(theorem_5(np.ones(count), np.full(count, 1.0 / count), rho))) > 0
         ]

@@ -172,6 +172,8 @@ class SurveyBenchmarks(EqualErrorExperiment):
             "cost relative to VirtThompson",
             "Cost relative to VirtThompson with the composite rule.",
             log_x=True,
+            # The best crowd alone costs twenty times as much, and all others at most as much.
+            log_y=True,
         ),
     )
 

@@ -115,7 +115,10 @@ class SurveySingle(Experiment):
                 for metric, value in (("cost", known.cost), ("error", known.error)):
                     found.append(
                         ReferenceRow.at(
-                            "exact", quality, metric, float(value), panel=reading, style="line"
+                            *("exact", quality, metric, float(value)),
+                            panel=reading,
+                            style="line",
+                            source="the exact calculation",
                         )
                     )
         return found

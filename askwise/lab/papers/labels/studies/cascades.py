@@ -261,11 +261,14 @@ class JudgesCascade(OnSets):
                     f"{of[name, 'trusted_share']:.0%}, {of[name, 'wrong']:.1%} of the labels are "
                     f"wrong, and too many in {of[name, 'false']:.1%} of the draws"
                     for name in self.series[:-1]
+                    # A set that failed has no rows.
+                    if {(name, metric) for metric in MEASURES} <= of.keys()
                 ]
-                said.append(
-                    f"{panel}, at most {error:g} wrong (too many in {1 - self.confidence:.0%} of "
-                    f"the draws are allowed): {'; '.join(told)}."
-                )
+                if told:
+                    said.append(
+                        f"{panel}, at most {error:g} wrong (too many in {1 - self.confidence:.0%} "
+                        f"of the draws are allowed): {'; '.join(told)}."
+                    )
         return said
 
 

@@ -254,6 +254,9 @@ class JudgesHonest(MethodsOnSets):
                 means = {
                     m: float(np.mean([row.mean for row in each])) for m, each in of.items() if each
                 }
+                # Sets that failed have no rows; those of one set come together.
+                if not means:
+                    continue
                 own, wrong = means["own_share"], means.get("own_error", 0.0)
                 said.append(
                     f"{method}, at most {error:g} wrong: {means['certified_share']:.0%} of the "

@@ -127,6 +127,8 @@ class CertifyWorlds(Experiment):
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """The most often that a certificate was false."""
+        if not rows:
+            return []
         return [
             f"A certificate is false in {most_often(rows)}; {1 - self.confidence:.0%} are allowed."
         ]

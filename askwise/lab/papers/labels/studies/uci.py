@@ -349,9 +349,11 @@ class _End(NamedTuple):
 def _at_end(rows: Sequence[Row], panel: str, series: str) -> _End | None:
     """Accuracy of a series at the largest budget of the panel that it has a point at or near."""
     curve = curve_of(rows, panel, series)
-    if not curve:
+    last = max(
+        (row.x for row in rows if row.panel == panel and row.series == CLUSTERS), default=None
+    )
+    if not curve or last is None:
         return None
-    last = max(row.x for row in rows if row.panel == panel and row.series == CLUSTERS)
     xs = sorted(curve)
     low, high = (
         float(np.interp(last, xs, [getattr(curve[x], end) for x in xs]))

@@ -265,7 +265,11 @@ def _against_theorem_4_2(rows: Sequence[Row], label: str) -> str:
     """In how many cells a worker is selected beyond the plan more often than (7) allows."""
     bounds = {(row.panel, row.x): row.mean for row in rows if row.series == BEYOND_BOUND}
     series = _series(label)
-    mine = [row for row in rows if (row.series, row.metric) == (series, "beyond_plan")]
+    mine = [
+        row
+        for row in rows
+        if (row.series, row.metric) == (series, "beyond_plan") and (row.panel, row.x) in bounds
+    ]
     over = [row for row in mine if row.ci_low > bounds[row.panel, row.x]]
     if not over:
         return f"{series} stays within Theorem 4.2 in all {len(mine)} cells."
