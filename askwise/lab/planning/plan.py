@@ -17,6 +17,7 @@ from askwise.core.json_types import (
     Word,
 )
 from askwise.core.jsonable import Jsonable
+from askwise.core.registry import from_label
 from askwise.core.shown import ShownResult
 from askwise.figures import draw
 from askwise.lab.planning.pictures import cost_picture, count
@@ -350,6 +351,13 @@ def _remarks(plan: Plan) -> list[str]:
         found.append(
             f"{percent(plan.unsure)} of the questions end without confidence{at_limit}; "
             f"{percent(plan.confident_error.mean)} of all are wrong with confidence."
+        )
+    spec = from_label(plan.rule) if "learn=" in plan.rule else ""
+    if isinstance(spec, dict) and spec.get("learn"):
+        found.append(
+            f"The rule learns how good the crowds are (learn = {spec['learn']}), so it is not told "
+            "the accuracies that you believe: these only say how the crowds answer in the "
+            "simulation."
         )
     return found
 
