@@ -396,6 +396,36 @@ def amounts(*money: Decimal) -> list[str]:
     return texts
 
 
+def around(mean: str, low: str, high: str) -> str:
+    """An expected value with the range of eight cases in ten, which it may be outside of.
+
+    Examples
+    --------
+    >>> around("46.96", "31.20", "67.20")
+    '46.96 (31.20 to 67.20)'
+    >>> around("26.80", "24.00", "24.00")
+    '26.80 on average (24.00 in eight cases of ten, far more in a few)'
+    """
+    few = skewed(mean, low, high)
+    if not few:
+        return f"{mean} ({low} to {high})"
+    ends = low if low == high else f"{low} to {high}"
+    return f"{mean} on average ({ends} in eight cases of ten, {few})"
+
+
+def skewed(mean: str, low: str, high: str) -> str:
+    """What draws an expected value out of its range, as they are shown; empty if nothing does.
+
+    Examples
+    --------
+    >>> skewed("26.80", "24.00", "24.00"), skewed("2", "1", "3")
+    ('far more in a few', '')
+    """
+    if float(mean) > float(high):
+        return "far more in a few"
+    return "far less in a few" if float(mean) < float(low) else ""
+
+
 def amount(money: Decimal) -> str:
     """One sum for people."""
     return amounts(money)[0]
