@@ -55,7 +55,7 @@ class Pace:
         self._step = ""
 
     def expect(self, steps: Sequence[int]) -> None:
-        """Count with more steps, of so many campaigns each."""
+        """Count with more steps, each given by its number of campaigns."""
         self._ahead += steps
 
     def skip(self, steps: int) -> None:
@@ -86,7 +86,7 @@ class Pace:
         self._doing(f"{self._step}, campaign {min(done + 1, total)} of {total}; {self._rest(left)}")
 
     def aside(self, what: str, done: int, total: int) -> None:
-        """Hear of what is no step of the search."""
+        """Hear of work that comes after the search."""
         self._tell(what, done, total)
         self._doing(f"{what}: {done} of {total}")
 
