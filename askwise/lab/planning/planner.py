@@ -96,8 +96,8 @@ def plan(
         found = _searched(drawn, asking, chosen, target_error, progress)
     funds = None
     if cap is not None:
-        policy, funds = funded(drawn, found.policy, found.sample, questions, cap)
-        found = replace(found, policy=policy)
+        advised, funds = funded(drawn, found.policy, found.sample, questions, cap)
+        found = replace(found, policy=advised)
     return _plan(drawn, found, questions, target_error, funds)
 
 

@@ -23,7 +23,7 @@ def unheard(what: str) -> None:
     """Words that nobody wants to hear."""
 
 
-class Pace:
+class SearchPace:
     """Tells of steps and campaigns: which of how many, and how long the rest may take.
 
     Parameters

@@ -16,7 +16,7 @@ from askwise.lab.planning.ranges import middle
 from askwise.lab.planning.settings_text import policy_text
 from askwise.lab.rehearsing.caveats import cannot_know
 from askwise.lab.rehearsing.extras import cascade_part, certificate_part, truths_part
-from askwise.lab.rehearsing.pace import Doing, Pace, unheard
+from askwise.lab.rehearsing.pace import Doing, SearchPace, unheard
 from askwise.lab.rehearsing.plan import CampaignPlan, Lever, WorkerPart
 from askwise.lab.rehearsing.search import Found, SettingSearch
 from askwise.lab.rehearsing.trials import Rehearsal, Trials
@@ -115,7 +115,7 @@ def plan_campaign(
     asking.check(worlds.draw(seed, 0).problem(None))
     rehearsal = Rehearsal(worlds, truths, seed)
     cap = None if budget is None else _cap(budget, worlds.staff)
-    pace = Pace(progress, doing, last=[runs] if cap is not None or given else [])
+    pace = SearchPace(progress, doing, last=[runs] if cap is not None or given else [])
     search = SettingSearch(rehearsal, asking, runs, pace)
     chosen, other = None, None
     if target_error is not None and not given:

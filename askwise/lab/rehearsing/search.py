@@ -13,7 +13,7 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO, to_micro
 from askwise.lab.planning.plan import percent
 from askwise.lab.planning.ranges import middle, money_range
-from askwise.lab.rehearsing.pace import Pace
+from askwise.lab.rehearsing.pace import SearchPace
 from askwise.lab.rehearsing.plan import CampaignSetting
 from askwise.lab.rehearsing.trials import Rehearsal, Trials
 from askwise.policies import Policy
@@ -68,7 +68,7 @@ class Reach:
 class SettingSearch:
     """Tries settings, and remembers their results."""
 
-    def __init__(self, rehearsal: Rehearsal, policy: Policy, runs: int, pace: Pace) -> None:
+    def __init__(self, rehearsal: Rehearsal, policy: Policy, runs: int, pace: SearchPace) -> None:
         self.rehearsal, self.policy, self.runs, self.pace = rehearsal, policy, runs, pace
         self._tried: dict[tuple[Decimal | None, float | None], CampaignSetting] = {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from askwise.lab.rehearsing.pace import ALL, Pace
+from askwise.lab.rehearsing.pace import ALL, SearchPace
 from askwise.lab.rehearsing.planner import plan_campaign
 from tests.lab.rehearsing.test_campaign_planner import worlds
 
@@ -21,7 +21,7 @@ class Clock:
 
 def test_the_rest_takes_as_long_as_campaigns_took_apart_from_the_one_that_compiled() -> None:
     clock, said = Clock(), list[str]()
-    pace = Pace(doing=said.append, last=[10], clock=clock)
+    pace = SearchPace(doing=said.append, last=[10], clock=clock)
     pace.expect([4, 6])
     pace.begin("trying budget 8")
     for done, seconds in enumerate((100, 2, 2, 2, 2)):
@@ -44,7 +44,7 @@ def test_the_rest_takes_as_long_as_campaigns_took_apart_from_the_one_that_compil
 
 def test_a_long_search_says_what_would_take_less() -> None:
     clock, said = Clock(), list[str]()
-    pace = Pace(doing=said.append, clock=clock)
+    pace = SearchPace(doing=said.append, clock=clock)
     pace.expect([40, 100])
     pace.begin("trying budget 363")
     for done in range(4):
