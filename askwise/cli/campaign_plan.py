@@ -74,22 +74,19 @@ def show(made: CampaignPlan) -> None:
 
 
 def _expected(made: CampaignPlan) -> Any:
-    from askwise.lab.planning.plan import amounts
+    from askwise.lab.planning.plan import amounts, skewed
 
     answers, error = made.answers, made.error
-    mean, low, high = amounts(made.total.mean, made.total.low, made.total.high)
-    return output.table(
-        ("", ">expected", "80% range"),
-        [
-            ("cost of the campaign", mean, f"{low} to {high}"),
-            (
-                "answers to a task",
-                f"{answers.mean:.2f}",
-                f"{answers.low:.2f} to {answers.high:.2f}",
-            ),
-            ("share of wrong labels", f"{error.mean:.3f}", f"{error.low:.3f} to {error.high:.3f}"),
-        ],
-    )
+    found = [
+        ("cost of the campaign", amounts(made.total.mean, made.total.low, made.total.high)),
+        ("answers to a task", [f"{e:.2f}" for e in (answers.mean, answers.low, answers.high)]),
+        ("share of wrong labels", [f"{e:.3f}" for e in (error.mean, error.low, error.high)]),
+    ]
+    rows = []
+    for what, (mean, low, high) in found:
+        few = skewed(mean, low, high)
+        rows.append((what, mean, f"{low} to {high}" + (f" ({few})" if few else "")))
+    return output.table(("", ">expected", "80% range"), rows)
 
 
 def earners(word: str, parts: Sequence[CrowdPart | WorkerPart], digits: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from askwise.cli import campaign_plan, output
 from askwise.cli.completing import completes
 from askwise.cli.examples import examples
 from askwise.cli.options import AsJson, Seed, option
-from askwise.cli.progress import progress
+from askwise.cli.progress import progress, spoken
 from askwise.cli.reports import command_line, pages
 from askwise.core.errors import InvalidParameter
 
@@ -114,11 +115,17 @@ def plan(
     _check_together(given)
     for name in ("out", "as_json"):
         given.pop(name, None)
-    with progress(quiet=as_json) as tell, pages(out) as place:
-        if crowds is not None:
-            made: Any = _plan_crowds(given, place, tell)
+    # Steps and the time left are told in words of their own.
+    of_workers = crowds is None
+    with (
+        progress(quiet=as_json, aloud=not of_workers) as tell,
+        spoken(quiet=as_json or not of_workers) as say,
+        pages(out) as place,
+    ):
+        if of_workers:
+            made: Any = _plan_workers(given, place, tell, say)
         else:
-            made = _plan_workers(given, place, tell)
+            made = _plan_crowds(given, place, tell)
     files = [] if out is None else [out / "report.html"]
     if crowds is not None:
         output.show_found(made, as_json, screen=_show, lines=_print_lines, files=files)
@@ -167,18 +174,22 @@ def _plan_crowds(given: dict[str, Any], place: Path | None, tell: Progress) -> P
     return made
 
 
-def _plan_workers(given: dict[str, Any], place: Path | None, tell: Progress) -> CampaignPlan:
+def _plan_workers(
+    given: dict[str, Any], place: Path | None, tell: Progress, say: Callable[[str], None]
+) -> CampaignPlan:
     from askwise.lab.rehearsing.files import write_campaign_plan
     from askwise.lab.rehearsing.planner import plan_campaign
 
+    say("reading what is known of the workers")
     worlds = _worlds(given, given.get("tasks", 100))
     names = (
         *("target_error", "policy", "lever", "budget", "truths", "certify", "confidence", "by"),
         *("audits", "runs", "seed"),
     )
     asked = {name: given[name] for name in names if name in given}
-    made = plan_campaign(worlds, progress=tell, **asked)
+    made = plan_campaign(worlds, progress=tell, doing=say, **asked)
     if place is not None:
+        say("drawing the figure")
         tell("drawing", 0, 1)
         words = [given.pop("workers")] if "workers" in given else []
         write_campaign_plan(made, place, command_line("plan", *words, **given))

@@ -104,7 +104,8 @@ def _speaker(
     def speak() -> None:
         while not over.wait(every):
             if words := first() or "".join(latest):
-                print(words, file=sys.stderr, flush=True)
+                # In one piece: another line may be printed at the same time.
+                print(f"{words}\n", end="", file=sys.stderr, flush=True)
 
     def say(what: str) -> None:
         latest[:] = [what]

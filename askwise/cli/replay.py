@@ -120,7 +120,10 @@ def _print_lines(found: Replay) -> None:
             line(name, each.series, each.budget, getattr(each, name))
     line("everything", found.everything[0], found.everything[1])
     for saved in found.savings:
-        line("saving", saved.other, saved.accuracy, saved.other_cost, saved.cost, saved.share)
+        line(
+            *("saving", saved.other, saved.accuracy, saved.other_cost, saved.cost, saved.share),
+            saved.sure,
+        )
     for remark in found.remarks:
         line("remark", remark)
 

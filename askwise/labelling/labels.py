@@ -10,6 +10,7 @@ from typing import Any
 from askwise.campaign import Campaign, views
 from askwise.campaign.state import CampaignState
 from askwise.campaign.views import CampaignCertificate, WorkerSummary
+from askwise.campaign.views.contested import leads
 from askwise.core.choices import Done, Wait
 from askwise.core.jsonable import Jsonable
 from askwise.core.labels import RestsOn
@@ -73,6 +74,11 @@ class LabelledItems:
         Judges that could not be asked when it ended.
     campaign : Campaign
         The campaign itself, with its whole log.
+    contested : int
+        Items whose answers differ, and that nobody has decided by a truth or a label.
+    undecided : int
+        Those of them where no option has more answers than another, and no known truths weigh the
+        answers either: what their label is, is little more than a guess.
     """
 
     def __init__(
@@ -90,6 +96,8 @@ class LabelledItems:
             answers = views.answers(state)
             workers = views.workers(state, answers)
             self.status = views.status(campaign.name, state)
+            self.contested = views.results(state, answers).contested
+            self.undecided = _undecided(state, answers)
             self._asked = _asked(state)
             self._audited = _audited(state)
         self.certificate: CampaignCertificate | None = self.status.certificate
@@ -196,6 +204,8 @@ class LabelledItems:
             "labelled": sum(each.label is not None for each in self.labels),
             "labels": self.counts(),
             "rests_on": self.rests_on(),
+            "contested": self.contested,
+            "undecided": self.undecided,
             "end": None if self.end is None else self.end.to_json(),
             "outages": self.outages,
             "budget": None if self.status.budget is None else str(self.status.budget),
@@ -211,6 +221,15 @@ class LabelledItems:
     def audits(self, worker: str) -> bool:
         """Whether somebody is one of those who audit."""
         return self.certificate is not None and worker in self.certificate.by
+
+
+def _undecided(state: CampaignState, answers: Sequence[views.Answer]) -> int:
+    """How many labels rest on answers of which as many say one option as another."""
+    ahead = leads(state.ledger.book.votes[: len(answers)])
+    return sum(
+        each.rests_on == "agreement" and each.count > 1 and lead == 0
+        for each, lead in zip(answers, ahead.tolist(), strict=True)
+    )
 
 
 def _asked(state: CampaignState) -> set[tuple[str, str]]:

@@ -78,6 +78,8 @@ def write_report(found: LabelledItems, path: str | os.PathLike[str]) -> Path:
 def _facts(found: LabelledItems, say: Say) -> Iterator[tuple[str, str]]:
     yield "labelled", words.headline(found)
     yield "confidence", words.confidences(found)
+    if found.contested:
+        yield "contested", f"{found.contested}, {found.undecided} of them undecided"
     yield "spent", words.bill(found, say)
     yield "answers", str(found.status.answers)
     if found.status.failures:
@@ -88,6 +90,8 @@ def _facts(found: LabelledItems, say: Say) -> Iterator[tuple[str, str]]:
 def _remarks(found: LabelledItems) -> Iterator[str]:
     if found.uncertified:
         yield words.uncertified(found)
+    if said := words.undecided(found):
+        yield said
     if found.rests_on().get("agreement"):
         yield (
             "Where confidence rests on agreement alone, judges that err together look surer than "

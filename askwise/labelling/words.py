@@ -91,6 +91,26 @@ def confidences(found: LabelledItems) -> str:
     return "; ".join(f"{count} {BASES[word]}" for word, count in found.rests_on().items())
 
 
+def undecided(found: LabelledItems) -> str:
+    """How many labels answers leave open, and what would decide them; empty if there are none."""
+    if not found.contested:
+        return ""
+    count = f"{found.contested} of {len(found.labels)} labels"
+    if not found.undecided:
+        return f"{count} are contested: their answers differ, but one option has more of them."
+    if found.undecided == found.contested:
+        said = f"{count} are undecided: their answers differ, and no option has more of them"
+    else:
+        said = (
+            f"{count} are contested: their answers differ. {found.undecided} of these are "
+            "undecided: no option has more answers than another"
+        )
+    return (
+        f"{said}. What such a label says is little more than a guess, and all of them may say the "
+        "same. Another judge, or people, would decide them."
+    )
+
+
 def bill(found: LabelledItems, say: Say) -> str:
     """What was spent, and what calls were said to cost beyond the budget."""
     budget, beyond = found.status.budget, found.status.unbooked

@@ -125,6 +125,13 @@ def test_a_terminal_has_tables_and_a_bar_json_has_neither() -> None:
     assert json.loads(text)["questions"] == 100
 
 
+def test_what_auto_takes_for_crowds_can_be_planned(call: Call) -> None:
+    asks = ("--policy", "virt-ucb(try_after=4)", "--rule", "posterior(error=0.2,learn=100)")
+    printed = call("plan", "--crowds", "spec.toml", *asks, "--runs", "100").stdout
+    assert "learn = 100" in printed
+    assert "so it is not told the accuracies that you believe" in printed
+
+
 def test_a_target_out_of_reach_is_no_error(call: Call) -> None:
     words = ("--rule", "fixed", "--target-error", "0.001", "--horizon", "5")
     printed = call("plan", *QUICK, *words).stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import tomllib
 from collections.abc import Callable
@@ -110,6 +111,17 @@ def test_in_a_pipe_it_says_what_it_is_doing(
         while not said and time.monotonic() < deadline:
             said = capsys.readouterr().err
     assert said.startswith("trying budget 8: 3 of 10\n")
+
+
+def test_in_a_pipe_it_says_which_step_it_is_of_how_many_at_most(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "EVERY", 0.005)
+    said = call(*QUICK, "--target-error", "0.4").stderr
+    assert re.search(
+        r"^step 1 of at most \d+: trying budget [\d.]+, campaign \d+ of 10; ", said, re.M
+    )
+    assert re.search(r"; at most about \d+ s left$", said, re.M)
 
 
 @pytest.mark.parametrize(

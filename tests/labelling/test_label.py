@@ -352,6 +352,36 @@ def test_truths_are_not_wanted_for_agreement_that_no_label_rests_on() -> None:
     assert words.wanted_truths(found) == []
 
 
+def test_labels_that_answers_leave_undecided_are_counted_and_said(tmp_path: Path) -> None:
+    found = label(TEXTS, **order(pilot=0))
+    # Of each six messages three have "won" and no "!", or the other way round: one after the other
+    # judge says spam of them.
+    assert (found.contested, found.undecided) == (30, 30)
+    assert found.contested == found.campaign.results().contested
+    assert (found.to_json()["contested"], found.to_json()["undecided"]) == (30, 30)
+    said = words.undecided(found)
+    assert said == (
+        "30 of 60 labels are undecided: their answers differ, and no option has more of them. What "
+        "such a label says is little more than a guess, and all of them may say the same. Another "
+        "judge, or people, would decide them."
+    )
+    page = found.report(tmp_path / "report.html").read_text()
+    assert "30, 30 of them undecided" in page
+    assert said in page
+
+
+def test_a_third_judge_leaves_labels_contested_but_not_undecided() -> None:
+    third = Judge("third", Function(careful, price="0.004"))
+    found = label(TEXTS, **order(judges=[*judges(), third], pilot=0, policy="random-pairs"))
+    assert found.undecided == 0
+    assert words.undecided(found) == (
+        f"{found.contested} of 60 labels are contested: their answers differ, but one option has "
+        "more of them."
+    )
+    alike = label(TEXTS[:6], **order(judges=[judges()[0], third], pilot=0))
+    assert words.undecided(alike) == ""
+
+
 def test_items_without_a_label_are_not_called_labels() -> None:
     found = label(TEXTS, **order(budget="0.05", pilot=0))
     without = sum(each.label is None for each in found.labels)

@@ -199,6 +199,8 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
     say = money_in(found.currency)
     print(f"{words.headline(found)} ({words.ended(found.end)})")
     print(f"confidence: {words.confidences(found)}")
+    if undecided := words.undecided(found):
+        print(undecided)
     if found.certificate is not None:
         print(found.certificate.statement)
     workers = (*found.judges, *found.people)

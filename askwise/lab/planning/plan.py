@@ -17,6 +17,7 @@ from askwise.core.json_types import (
     Word,
 )
 from askwise.core.jsonable import Jsonable
+from askwise.core.registry import from_label
 from askwise.core.shown import ShownResult
 from askwise.figures import draw
 from askwise.lab.planning.pictures import cost_picture, count
@@ -351,6 +352,13 @@ def _remarks(plan: Plan) -> list[str]:
             f"{percent(plan.unsure)} of the questions end without confidence{at_limit}; "
             f"{percent(plan.confident_error.mean)} of all are wrong with confidence."
         )
+    spec = from_label(plan.rule) if "learn=" in plan.rule else ""
+    if isinstance(spec, dict) and spec.get("learn"):
+        found.append(
+            f"The rule learns how good the crowds are (learn = {spec['learn']}), so it is not told "
+            "the accuracies that you believe: these only say how the crowds answer in the "
+            "simulation."
+        )
     return found
 
 
@@ -386,6 +394,36 @@ def amounts(*money: Decimal) -> list[str]:
         texts = [text[:-1] for text in texts]
         places -= 1
     return texts
+
+
+def around(mean: str, low: str, high: str) -> str:
+    """An expected value with the range of eight cases in ten, which it may be outside of.
+
+    Examples
+    --------
+    >>> around("46.96", "31.20", "67.20")
+    '46.96 (31.20 to 67.20)'
+    >>> around("26.80", "24.00", "24.00")
+    '26.80 on average (24.00 in eight cases of ten, far more in a few)'
+    """
+    few = skewed(mean, low, high)
+    if not few:
+        return f"{mean} ({low} to {high})"
+    ends = low if low == high else f"{low} to {high}"
+    return f"{mean} on average ({ends} in eight cases of ten, {few})"
+
+
+def skewed(mean: str, low: str, high: str) -> str:
+    """What draws an expected value out of its range, as they are shown; empty if nothing does.
+
+    Examples
+    --------
+    >>> skewed("26.80", "24.00", "24.00"), skewed("2", "1", "3")
+    ('far more in a few', '')
+    """
+    if float(mean) > float(high):
+        return "far more in a few"
+    return "far less in a few" if float(mean) < float(low) else ""
 
 
 def amount(money: Decimal) -> str:

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import scipy
 
 from askwise.core.arrays import Array
 from askwise.core.checks import between, whole
@@ -14,6 +13,7 @@ from askwise.core.registry import from_label, label_of
 from askwise.data import Beliefs
 from askwise.lab.planning import plan as told
 from askwise.lab.planning import search
+from askwise.lab.planning.budgets import funded, totals
 from askwise.lab.planning.plan import Funds, MoneyRange, Plan, PlanPoint, rate
 from askwise.lab.planning.questions import Drawn, Sample, draw_questions, problem_of
 from askwise.lab.planning.ranges import MIDDLE, middle
@@ -21,16 +21,10 @@ from askwise.lab.planning.search import Chosen, Dial, Value
 from askwise.lab.planning.settings_text import rule_text, settings_text
 from askwise.lab.simulate import Progress, check_budget, check_seed, unseen
 from askwise.policies import AwaitsTruth, KnowsTruth, Policy, policies
-from askwise.policies.crowds.common import SurveyPolicy
 from askwise.stopping import StoppingRule
 
 TARGET = 0.05
 """The error that is aimed at where nobody says otherwise."""
-
-_DRAWS, _BUDGET_DRAWS = 1000, 400
-_POINTS = 20
-_MANY = 5000
-"""The sum of this many costs is normal, to all digits that are shown."""
 
 
 def plan(
@@ -61,10 +55,11 @@ def plan(
     policy, rule : labels
         ``name`` or ``name(parameter=value)``. A rule whose label sets the dial is planned so.
         ``posterior`` is told the accuracies, unless its label says others (``accuracy=None``:
-        none).
+        none) or it learns them itself (``learn``).
     budget : amount, optional
         Then the plan says whether it will do, and how many questions it finishes. If it finishes
-        more of them one after the other than in turn, the policy is told so (``open_at_once``).
+        more of them one after the other than in turn, the policy is told so (``open_at_once``),
+        unless its label says how many questions are under way.
     horizon : int, optional
         The most answers to a question; 1000 for rules that could go on for ever.
     runs : int
@@ -93,7 +88,7 @@ def plan(
     cap = None if budget is None else check_budget(budget, cheapest, "crowd")
     if target_error is None and not chosen.given:
         target_error = TARGET
-    drawn = draw_questions(beliefs, asking, questions, runs, seed)
+    drawn = draw_questions(beliefs, (asking, chosen.rule), questions, runs, seed)
     if chosen.given or chosen.direct:
         found = _asked(drawn, asking, chosen, target_error, progress)
     else:
@@ -101,8 +96,8 @@ def plan(
         found = _searched(drawn, asking, chosen, target_error, progress)
     funds = None
     if cap is not None:
-        funds = _funds(drawn, found.sample, questions, cap)
-        found, funds = _ordered(drawn, found, questions, cap, funds)
+        advised, funds = funded(drawn, found.policy, found.sample, questions, cap)
+        found = replace(found, policy=advised)
     return _plan(drawn, found, questions, target_error, funds)
 
 
@@ -197,11 +192,11 @@ def _plan(
     answers = sample.answers.sum(axis=1)
     mean = float(sample.spent.mean())
     cost = _money(mean, sample.spent)
-    places, totals = _totals(sample.spent, questions, np.random.default_rng([drawn.seed, 1]))
+    places, sums = totals(sample.spent, questions, np.random.default_rng([drawn.seed, 1]))
     path = tuple(
         # One question is what was simulated: nothing need be drawn again.
         PlanPoint(place, cost if place == 1 else _money(mean * place, column))
-        for place, column in zip(places, totals, strict=True)
+        for place, column in zip(places, sums, strict=True)
     )
     return Plan(
         questions=questions,
@@ -283,64 +278,3 @@ def _crowds(beliefs: Beliefs, sample: Sample) -> tuple[told.CrowdPart, ...]:
 
 def _ratio(part: Any, whole: Any) -> float:
     return float(part / whole) if whole else 0.0
-
-
-def _totals(spent: Array, questions: int, rng: np.random.Generator) -> tuple[list[int], Array]:
-    """What campaigns of more and more questions cost: numbers of questions, and draws for each."""
-    places = np.unique(np.linspace(0, questions, min(_POINTS, questions) + 1).round().astype(int))
-    sizes = np.diff(places)
-    totals = np.cumsum([_sums(spent, int(size), rng) for size in sizes], axis=0)
-    return places[1:].tolist(), totals
-
-
-def _sums(spent: Array, size: int, rng: np.random.Generator) -> Array:
-    if size > _MANY:
-        drawn = rng.normal(spent.mean() * size, spent.std() * size**0.5, _DRAWS)
-        return np.maximum(drawn, 0.0)
-    return spent[rng.integers(0, len(spent), (_DRAWS, size))].sum(axis=1).astype(np.float64)
-
-
-def _funds(drawn: Drawn, sample: Sample, questions: int, budget: int) -> Funds:
-    """How far a budget goes where all open questions are asked about in turn."""
-    rng = np.random.default_rng([drawn.seed, 2])
-    _, totals = _totals(sample.spent, questions, rng)
-    runs, counts = len(sample.spent), sample.answers.sum(axis=1)
-    ends = np.cumsum(counts)
-    prices = np.array([crowd.micro for crowd in drawn.beliefs.crowds], np.float64)
-    turn = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
-    starts = np.concatenate([[0], ends])
-    costs = scipy.sparse.csr_matrix((prices[sample.asked], turn, starts))
-    closing = scipy.sparse.csr_matrix((np.ones(runs), counts - 1, np.arange(runs + 1)), costs.shape)
-    draws = rng.multinomial(questions, np.full(runs, 1 / runs), size=_BUDGET_DRAWS).T
-    # One row a turn: what it costs, and how many questions it closes.
-    paid = np.asarray(costs.T @ draws, np.float64)
-    closed = np.asarray(closing.T @ draws, np.float64)
-    sums = np.cumsum(paid, axis=0)
-    whole_turns = (sums <= budget).sum(axis=0)
-    finished = np.zeros(_BUDGET_DRAWS)
-    for at, turns in enumerate(whole_turns.tolist()):
-        finished[at] = closed[:turns, at].sum()
-        if turns < len(paid):
-            left = budget - (sums[turns - 1, at] if turns else 0.0)
-            finished[at] += np.floor(closed[turns, at] * left / paid[turns, at])
-    return Funds(from_micro(budget), float((totals[-1] <= budget).mean()), middle(finished))
-
-
-def _ordered(
-    drawn: Drawn, found: _TunedRun, questions: int, budget: int, in_turn: Funds
-) -> tuple[_TunedRun, Funds]:
-    """Have questions finished one after the other where that finishes more of them."""
-    policy = found.policy
-    if not isinstance(policy, SurveyPolicy) or policy.open_at_once is not None:
-        return found, in_turn
-    rng = np.random.default_rng([drawn.seed, 3])
-    spent = found.sample.spent
-    finished = np.zeros(_BUDGET_DRAWS)
-    for at in range(_BUDGET_DRAWS):
-        costs = np.cumsum(spent[rng.integers(0, len(spent), questions)])
-        finished[at] = np.searchsorted(costs, budget, side="right")
-    one_by_one = middle(finished)
-    if one_by_one.mean <= in_turn.finished.mean:
-        return found, in_turn
-    funds = replace(in_turn, finished=one_by_one, in_turn=in_turn.finished)
-    return replace(found, policy=replace(policy, open_at_once=1)), funds

@@ -97,7 +97,13 @@ class Drawn:
         )
 
 
-def draw_questions(beliefs: Beliefs, policy: Policy, questions: int, runs: int, seed: int) -> Drawn:
+def draw_questions(
+    beliefs: Beliefs,
+    asking: tuple[Policy, StoppingRule],
+    questions: int,
+    runs: int,
+    seed: int,
+) -> Drawn:
     """Draw the kinds of questions and each crowd's accuracy on them."""
     rng = np.random.default_rng([seed, 0])
     # As many of each kind as its share says; mixed, as a policy may learn along the way.
@@ -114,8 +120,9 @@ def draw_questions(beliefs: Beliefs, policy: Policy, questions: int, runs: int, 
     ranges = np.array(beliefs.ranges)[kinds]
     low, high = ranges[:, :, 0], ranges[:, :, 1]
     accuracy = low + (high - low) * rng.random(low.shape)
-    # What crowds showed on other questions counts for such a policy: a campaign at a time.
-    learns = getattr(policy, "prior", 0) > 0
+    # What crowds showed on other questions counts for such a policy or rule: a campaign at a time.
+    policy, rule = asking
+    learns = getattr(policy, "prior", 0) > 0 or getattr(rule, "learn", 0) > 0
     return Drawn(beliefs, kinds, accuracy, questions if learns else _CHUNK, seed)
 
 

@@ -98,9 +98,14 @@ class Chosen:
         return turned if self.inner is self.rule else replace(composite, rule=label_of(turned))
 
     def informed(self, beliefs: Beliefs) -> Chosen:
-        """The rule told what is believed of crowds, if it can be and its label does not say."""
+        """The rule told what is believed of crowds, if it can be and its label does not say.
+
+        One that learns how good crowds are takes no accuracies.
+        """
         known = {each.name for each in fields(self.rule)}
         if not {"accuracy", "kinds"} <= known or self.named & {"accuracy", "kinds"}:
+            return self
+        if getattr(self.rule, "learn", 0):
             return self
         ids = [crowd.id for crowd in beliefs.crowds]
         tables = [dict(zip(ids, ranges, strict=True)) for ranges in beliefs.ranges]

@@ -168,7 +168,9 @@ def certificate_part(
     )
 
 
-def cascade_part(rehearsal: Rehearsal, runs: int, target: float) -> CascadePart | None:
+def cascade_part(
+    rehearsal: Rehearsal, runs: int, target: float, *, tell: Progress = unseen
+) -> CascadePart | None:
     """Price the cheapest cascade that keeps the target; None where there is nothing to cascade."""
     staff, tasks = rehearsal.worlds.staff, rehearsal.worlds.tasks
     truths = min(CALIBRATING, tasks // 2)
@@ -176,7 +178,9 @@ def cascade_part(rehearsal: Rehearsal, runs: int, target: float) -> CascadePart 
         return None
     prices = np.array([float(each.price) for each in staff])
     costs, errors = [], []
-    for number in range(min(runs, CASCADES)):
+    worlds = min(runs, CASCADES)
+    for number in range(worlds):
+        tell("pricing a cascade", number, worlds)
         world = rehearsal.bench(number).recording
         judges = PricedJudges(_ballots(world), prices, np.arange(tasks))
         rows = np.random.default_rng([rehearsal.seed, number]).permutation(tasks)
@@ -184,6 +188,7 @@ def cascade_part(rehearsal: Rehearsal, runs: int, target: float) -> CascadePart 
         right, cost = judges.walk(stage.order, stage.weights, rows[truths:]).ended(stage.until)
         costs.append(float(cost.mean()) * tasks)
         errors.append(1.0 - float(right.mean()))
+    tell("pricing a cascade", worlds, worlds)
     return CascadePart(truths, money_range(np.array(costs)), middle(np.array(errors)))
 
 

@@ -19,7 +19,7 @@ from askwise.core.jsonable import Jsonable
 from askwise.core.shown import ShownResult
 from askwise.figures import draw
 from askwise.lab.planning.pictures import count, error_picture
-from askwise.lab.planning.plan import Estimate, MoneyRange, amount, amounts, percent
+from askwise.lab.planning.plan import Estimate, MoneyRange, amount, amounts, around, percent
 from askwise.lab.rehearsing.extras import CascadePart, CertificatePart, TruthsPart
 
 Lever = Literal["budget", "target"]
@@ -236,10 +236,10 @@ def _remarks(plan: CampaignPlan) -> Iterator[str]:
             yield f"The target takes less: {said} keeps it, for about {amount(needed.total.mean)}."
     other = plan.alternative
     if other is not None:
-        mean, low, high = amounts(other.total.mean, other.total.low, other.total.high)
+        cost = around(*amounts(other.total.mean, other.total.low, other.total.high))
         yield (
             f"With {setting_text(other)} instead, which keeps the target too, the campaign costs "
-            f"{mean} ({low} to {high})."
+            f"{cost}."
         )
     truths, certificate = plan.truths, plan.certificate
     if truths.told < truths.least:
@@ -266,22 +266,24 @@ def setting_text(setting: CampaignSetting) -> str:
 
 def certificate_text(part: CertificatePart) -> str:
     """What a certificate takes, in a sentence."""
-    mean, low, high = amounts(part.price.mean, part.price.low, part.price.high)
+    price = around(*amounts(part.price.mean, part.price.low, part.price.high))
+    ends = (part.audits.mean, part.audits.low, part.audits.high)
+    audits = around(*(f"{each:.0f}" for each in ends))
     return (
         f"A certificate that at most {percent(part.error)} are wrong, with "
         f"{percent(part.confidence)} confidence, takes at least {part.clean} audits by "
-        f"{part.by}; {part.audits.mean:.0f} ({part.audits.low:.0f} to {part.audits.high:.0f}) for "
-        f"{mean} ({low} to {high}) certify {percent(part.share.mean)} of the labels."
+        f"{part.by}; {audits} for {price} certify {percent(part.share.mean)} of the labels."
     )
 
 
 def cascade_text(part: CascadePart) -> str:
     """What a cascade costs, in a sentence."""
-    mean, low, high = amounts(part.total.mean, part.total.low, part.total.high)
+    cost = around(*amounts(part.total.mean, part.total.low, part.total.high))
+    ends = (part.error.mean, part.error.low, part.error.high)
+    error = around(*(f"{each:.3f}" for each in ends))
     return (
-        f"A cascade, cheap workers first, would cost {mean} ({low} to {high}) with an error of "
-        f"{part.error.mean:.3f} ({part.error.low:.3f} to {part.error.high:.3f}), its thresholds "
-        f"set by {part.truths} truths."
+        f"A cascade, cheap workers first, would cost {cost} with an error of {error}, its "
+        f"thresholds set by {part.truths} truths."
     )
 
 

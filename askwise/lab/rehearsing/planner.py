@@ -16,6 +16,7 @@ from askwise.lab.planning.ranges import middle
 from askwise.lab.planning.settings_text import policy_text
 from askwise.lab.rehearsing.caveats import cannot_know
 from askwise.lab.rehearsing.extras import cascade_part, certificate_part, truths_part
+from askwise.lab.rehearsing.pace import Doing, SearchPace, unheard
 from askwise.lab.rehearsing.plan import CampaignPlan, Lever, WorkerPart
 from askwise.lab.rehearsing.search import Found, SettingSearch
 from askwise.lab.rehearsing.trials import Rehearsal, Trials
@@ -52,6 +53,7 @@ def plan_campaign(
     runs: int = 100,
     seed: int = 0,
     progress: Progress = unseen,
+    doing: Doing = unheard,
 ) -> CampaignPlan:
     """Simulate campaigns as they may go; say what the target takes.
 
@@ -83,6 +85,8 @@ def plan_campaign(
         Campaigns to simulate.
     progress : callable, optional
         Told ``(what, done, total)``.
+    doing : callable, optional
+        Told in words which step it is, of how many at most, and about how long the rest takes.
 
     Examples
     --------
@@ -110,8 +114,9 @@ def plan_campaign(
     whole(audits, "audits", least=1)
     asking.check(worlds.draw(seed, 0).problem(None))
     rehearsal = Rehearsal(worlds, truths, seed)
-    search = SettingSearch(rehearsal, asking, runs, progress)
     cap = None if budget is None else _cap(budget, worlds.staff)
+    pace = SearchPace(progress, doing, last=[runs] if cap is not None or given else [])
+    search = SettingSearch(rehearsal, asking, runs, pace)
     chosen, other = None, None
     if target_error is not None and not given:
         chosen, other = search.cheapest(target_error, lever)
@@ -126,9 +131,11 @@ def plan_campaign(
     if auditor is not None and share is not None:
         certificate = certificate_part(
             trials, error=share, confidence=confidence, by=auditor.id,
-            price=Decimal(str(auditor.price)), audits=audits, seed=seed, tell=progress,
+            price=Decimal(str(auditor.price)), audits=audits, seed=seed, tell=pace.aside,
         )  # fmt: skip
-    cascade = None if target_error is None else cascade_part(rehearsal, runs, target_error)
+    cascade = None
+    if target_error is not None:
+        cascade = cascade_part(rehearsal, runs, target_error, tell=pace.aside)
     return _plan(
         rehearsal, chosen, trials, search,
         target_error=target_error, certificate=certificate, needed=needed, given=given,

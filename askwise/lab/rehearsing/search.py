@@ -13,9 +13,9 @@ from askwise.core.errors import InvalidParameter
 from askwise.core.money import MICRO, to_micro
 from askwise.lab.planning.plan import percent
 from askwise.lab.planning.ranges import middle, money_range
+from askwise.lab.rehearsing.pace import SearchPace
 from askwise.lab.rehearsing.plan import CampaignSetting
 from askwise.lab.rehearsing.trials import Rehearsal, Trials
-from askwise.lab.simulate import Progress
 from askwise.policies import Policy
 
 SEARCHED_BY = 40
@@ -35,6 +35,10 @@ TARGETS = (
     *(0.03, 0.025, 0.02, 0.015, 0.01, 0.007, 0.005, 0.003, 0.002, 0.001),
 )
 """Targets of a policy to choose from, from the boldest to the most careful."""
+
+
+Settings = list[tuple[Policy, Decimal | None]]
+"""Policies with their budgets, ever more careful and more expensive."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,8 @@ class Reach:
 class SettingSearch:
     """Tries settings, and remembers their results."""
 
-    def __init__(self, rehearsal: Rehearsal, policy: Policy, runs: int, tell: Progress) -> None:
-        self.rehearsal, self.policy, self.runs, self.tell = rehearsal, policy, runs, tell
+    def __init__(self, rehearsal: Rehearsal, policy: Policy, runs: int, pace: SearchPace) -> None:
+        self.rehearsal, self.policy, self.runs, self.pace = rehearsal, policy, runs, pace
         self._tried: dict[tuple[Decimal | None, float | None], CampaignSetting] = {}
 
     @property
@@ -73,23 +77,29 @@ class SettingSearch:
         """What was tried, each setting as it was found last."""
         return tuple(self._tried.values())
 
-    def try_setting(self, policy: Policy, budget: Decimal | None, runs: int) -> Found:
+    def try_setting(
+        self, policy: Policy, budget: Decimal | None, runs: int, *, expected: bool = True
+    ) -> Found:
         """Simulate campaigns with one setting."""
         target = getattr(policy, "target", 0.0) or None
         said = [f"budget {budget}"] if budget is not None else []
         said += [f"target {target:g}"] if target is not None else []
         what = f"trying {' and '.join(said) or 'everybody'}"
-        trials = self.rehearsal.run(policy, runs, budget, tell=self.tell, what=what)
+        self.pace.begin(what, expected=expected)
+        trials = self.rehearsal.run(policy, runs, budget, tell=self.pace.campaign, what=what)
         setting = CampaignSetting(budget, target, money_range(trials.spent), middle(trials.errors))
         return Found(policy, setting, trials)
 
     def cheapest(self, target_error: float, lever: str) -> tuple[Found, Found | None]:
         """The cheapest setting within the target, and the best of the other lever."""
-        found = []
+        levers = []
         if lever != "target":
-            found.append(self._budgets(target_error))
+            levers.append(self._budgets())
         if lever != "budget" and "target" in {each.name for each in fields(self.policy)}:
-            found.append(self._targets(target_error))
+            levers.append(self._targets())
+        for settings in levers:
+            self.pace.expect(self._steps(settings))
+        found = [self._first(settings, target_error) for settings in levers]
         kept = [each for each in found if isinstance(each, Found)]
         if not kept:
             reached = min(each for each in found if isinstance(each, Reach))
@@ -109,30 +119,36 @@ class SettingSearch:
             return stopping, spending
         return spending, stopping
 
-    def _budgets(self, target_error: float) -> Found | Reach:
+    def _budgets(self) -> Settings:
         """Tune the budget."""
-        grid = budgets_of(self.rehearsal)
-        return self._first([(self.policy, each) for each in grid], target_error)
+        return [(self.policy, each) for each in budgets_of(self.rehearsal)]
 
-    def _targets(self, target_error: float) -> Found | Reach:
+    def _targets(self) -> Settings:
         """Tune the error at which the policy calls a task done."""
         asking: Any = self.policy
-        return self._first([(replace(asking, target=each), None) for each in TARGETS], target_error)
+        return [(replace(asking, target=each), None) for each in TARGETS]
 
-    def _first(
-        self, settings: list[tuple[Policy, Decimal | None]], target_error: float
-    ) -> Found | Reach:
+    def _steps(self, settings: Settings) -> list[int]:
+        """Campaigns of each step: of the most careful setting, of halving, of what is found."""
+        few = min(SEARCHED_BY, self.runs)
+        return [few] * (1 + math.ceil(math.log2(len(settings)))) + [self.runs]
+
+    def _first(self, settings: Settings, target_error: float) -> Found | Reach:
         """The first of settings, ever more careful and more expensive, that keeps the target."""
         few = min(SEARCHED_BY, self.runs)
+        expected = len(self._steps(settings))
 
         def tried(at: int, runs: int) -> Found:
-            found = self.try_setting(*settings[at], runs)
+            nonlocal expected
+            found = self.try_setting(*settings[at], runs, expected=expected > 0)
+            expected -= 1
             self._tried[found.setting.budget, found.setting.target] = found.setting
             return found
 
         below, at = -1, len(settings) - 1
         last = tried(at, few)
         if last.trials.error > target_error:
+            self.pace.skip(expected)
             return Reach.of(last)
         while at - below > 1:
             middle_one = (below + at) // 2
@@ -140,6 +156,9 @@ class SettingSearch:
                 at = middle_one
             else:
                 below = middle_one
+        # Halving may take a step less than there might have been.
+        self.pace.skip(expected - 1)
+        expected = 1
         # What few campaigns showed is looked at again with all of them.
         found = tried(at, self.runs)
         while found.trials.error > target_error and at < len(settings) - 1:

@@ -71,17 +71,28 @@ def saving_text(policy: str, saving: Saving) -> str:
         if subject
         else f"{saving.other} is right on {right} for {amount(saving.other_cost)}"
     )
+    if saving.cost is None and saving.passed:
+        return (
+            f"{there}: {policy} is as good at smaller budgets only, and less accurate at the full "
+            "one, so it saves nothing."
+        )
     if saving.cost is None:
-        return f"{there}: {policy} does not get there within the budget."
+        return f"{there}: {policy} does not get there within the budget, so it saves nothing."
     least = "at most " if saving.at_most else ""
+    reached = f"{there}: {policy} gets there for {least}{amount(saving.cost)}"
     if saving.share is None:
-        return f"{there}: {policy} gets there for {least}{amount(saving.cost)}."
-    change = "saves" if saving.share >= 0 else "costs more by"
-    at_least = "at least " if saving.at_most and saving.share >= 0 else ""
-    return (
-        f"{there}: {policy} gets there for {least}{amount(saving.cost)}, which {change} "
-        f"{at_least}{percent(abs(saving.share))}."
-    )
+        return f"{reached}."
+    change = percent(abs(saving.share))
+    if saving.share < 0:
+        return f"{reached}, which costs more by {change}."
+    if saving.share == 0:
+        return f"{reached}, which saves nothing."
+    at_least = "at least " if saving.at_most else ""
+    if not saving.sure:
+        return (
+            f"{reached}, {at_least}{change} less; that may be chance, which more runs would show."
+        )
+    return f"{reached}, which saves {at_least}{change}."
 
 
 def lines(found: Replay) -> Iterator[tuple[str, tuple[str, ...]]]:

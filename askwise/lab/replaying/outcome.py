@@ -79,22 +79,31 @@ class Saving(Jsonable):
     other_cost : Decimal
         What the other spends for it.
     cost : Decimal or None
-        What the policy spends for the same, between the budgets measured; None where it does not
-        get there within the budget.
+        What the policy spends for the same, between the budgets measured, where it is as accurate
+        from there on; None where it is not within the budget.
     at_most : bool
         Whether it was there at the smallest budget that was looked at: it may cost less.
+    passed : bool
+        Whether it was as accurate at a smaller budget only, and is not at the full one.
+    sure : bool
+        Whether less is spent by more than runs differ: whether from some point on, which costs less
+        than the other, the 95% interval of the difference in accuracy is nowhere below zero.
     share : float or None
         The share of the other's cost that is saved, negative where more is spent; None without a
         cost on either side.
     """
 
-    written: ClassVar = ("other", "accuracy", "other_cost", "cost", "at_most", "share")
+    written: ClassVar = (
+        *("other", "accuracy", "other_cost", "cost", "at_most", "passed", "sure", "share"),
+    )
 
     other: Word
     accuracy: Share
     other_cost: Decimal
     cost: Decimal | None
     at_most: bool
+    passed: bool = False
+    sure: bool = False
 
     @property
     def share(self) -> PartSaved | None:

@@ -15,15 +15,16 @@ from askwise.core.frames import told_by_task
 from askwise.core.money import MICRO, Amount, from_micro, to_micro
 from askwise.core.problem import Worker, as_worker, listed
 from askwise.core.registry import from_label, label_of
+from askwise.core.scoring import TIE
 from askwise.data.labels import LabelTable, table_of
 from askwise.data.recorded_workers import OF_WORKERS
 from askwise.figures import Row
-from askwise.lab.replaying.bench import Bench, Grade, KnownOutcomes
+from askwise.lab.replaying.bench import ACCURACY, SPENT, Bench, Grade, KnownOutcomes
 from askwise.lab.replaying.contenders import Contender, contender
 from askwise.lab.replaying.measures import by_field, measures_of
 from askwise.lab.replaying.outcome import EVERYTHING, Everything, Replay, Saving
 from askwise.lab.replaying.remarks import remarks_on
-from askwise.lab.results import measured_row
+from askwise.lab.results import mean_row, measured_row
 from askwise.lab.simulate import Progress, check_budget, unseen
 from askwise.lab.worlds import Recording
 from askwise.stopping import stopping
@@ -227,12 +228,23 @@ def replay(
         stop=None if rule is None else label_of(rule),
         measures=tuple(measures_of(values, budgets, contenders, measured)),
     )
-    others = [
-        (name, found.final(name).mean, _money(found.final(name, "spent").mean))
-        for name in names[1:]
+    rights, spends = (values[..., at].mean(axis=0) for at in (ACCURACY, SPENT))
+    savings = [
+        _saving(
+            *(rival, rights[:, 0], spends[:, 0]),
+            *(float(rights[-1, place]), _money(spends[-1, place])),
+            values[..., 0, ACCURACY] - values[:, -1:, place, ACCURACY],
+        )
+        for place, rival in enumerate(names[1:], 1)
     ]
-    savings = tuple(_saving(found, *each) for each in (*others, (EVERYTHING, *everything)))
-    return replace(found, savings=savings)
+    told = np.array(majority if truths else [right] * runs)[:, None]
+    savings.append(
+        _saving(
+            *(EVERYTHING, rights[:, 0], spends[:, 0], *everything),
+            values[..., 0, ACCURACY] - told,
+        )
+    )
+    return replace(found, savings=tuple(savings))
 
 
 def _workers(given: Any) -> list[Worker] | None:
@@ -279,18 +291,33 @@ def _money(value: float) -> Decimal:
     return from_micro(round(value * MICRO))
 
 
-def _saving(found: Replay, other: str, accuracy: float, cost: Decimal) -> Saving:
-    """Read the policy's curve at an accuracy, by what it spent, between the points beside it."""
-    spends, rights = (
-        [row.mean for row in found.rows if (row.series, row.metric) == (found.policy, metric)]
-        for metric in ("spent", "accuracy")
-    )
-    curve = list(zip(spends, rights, strict=True))
-    for at, (spent, right) in enumerate(curve):
-        if right >= accuracy:
-            if at == 0:
-                return Saving(other, accuracy, cost, _money(spent), True)
-            before, less = curve[at - 1]
-            share = (accuracy - less) / (right - less)
-            return Saving(other, accuracy, cost, _money(before + share * (spent - before)), False)
-    return Saving(other, accuracy, cost, None, False)
+def _saving(
+    other: str, rights: Array, spends: Array, accuracy: float, cost: Decimal, ahead: Array
+) -> Saving:
+    """Read the policy's curve at an accuracy, by what it spent, between the points beside it.
+
+    A point counts by the least accuracy from it on: somewhere passed by a curve that falls again,
+    an accuracy is not what that money buys. ``ahead`` is by how much the policy is more accurate
+    than the other: runs x points.
+    """
+    kept = np.minimum.accumulate(rights[::-1])[::-1]
+    if kept[-1] < accuracy:
+        return Saving(other, accuracy, cost, None, False, passed=bool((rights >= accuracy).any()))
+    at = int(np.argmax(kept >= accuracy))
+    sure = _surely_less(spends, cost, ahead)
+    if at == 0:
+        return Saving(other, accuracy, cost, _money(spends[0]), True, sure=sure)
+    share = (accuracy - kept[at - 1]) / (kept[at] - kept[at - 1])
+    spent = spends[at - 1] + share * (spends[at] - spends[at - 1])
+    return Saving(other, accuracy, cost, _money(float(spent)), False, sure=sure)
+
+
+def _surely_less(spends: Array, cost: Decimal, ahead: Array) -> bool:
+    """Whether the policy is no less accurate from a point on that costs less than the other."""
+    if len(ahead) < 2:
+        # One run does not show how much runs differ.
+        return False
+    rows = [mean_row(column, series="", x=0, metric="ahead") for column in ahead.T]
+    lows = np.array([row.ci_low for row in rows])
+    kept = np.minimum.accumulate(lows[::-1])[::-1]
+    return bool(((kept >= -TIE) & (spends < float(cost))).any())

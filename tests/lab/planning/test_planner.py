@@ -60,6 +60,31 @@ def test_posterior_is_told_the_accuracies() -> None:
     assert plan(PERFECT, runs=100).answers.high == 1
 
 
+@pytest.mark.parametrize("kinds", [(), (QuestionKind("all", 1.0),)], ids=["plain", "kinds"])
+def test_a_rule_that_learns_how_good_crowds_are_is_not_told_it(kinds: Any) -> None:
+    made = plan(
+        Beliefs(MIXED.crowds, kinds), rule="posterior(error=0.2,learn=100)", questions=50, runs=100
+    )
+    assert tomllib.loads(made.settings)["stopping"] == {
+        "name": "posterior",
+        "error": 0.2,
+        "learn": 100,
+        "horizon": 1000,
+    }
+    assert any("(learn = 100), so it is not told" in remark for remark in made.remarks)
+    told = plan(MIXED, rule="posterior(error=0.2)", runs=100)
+    assert not any("learn" in remark for remark in told.remarks)
+
+
+def test_a_rule_that_learns_is_planned_by_campaigns_in_which_it_does() -> None:
+    # A crowd that guesses, and is asked first as it is cheaper: without a record it decides
+    # questions by luck, with one of many questions it does not.
+    beliefs = Beliefs([Crowd("noise", "0.01", 0.5), Crowd("good", "0.02", 0.9)])
+    rule = "posterior(error=0.1,learn=100)"
+    alone, many = (plan(beliefs, rule=rule, questions=n, runs=300) for n in (1, 100))
+    assert many.error.mean < alone.error.mean
+
+
 def test_telling_posterior_the_accuracies_is_cheaper_than_tuning_it_alone() -> None:
     beliefs = Beliefs([Crowd("panel", "0.10", [0.65, 0.95]), Crowd("vendor", "0.04", [0.55, 0.85])])
     labels = ("posterior(error=0.1,accuracy=None)", "posterior(accuracy=None)", "posterior")
@@ -172,6 +197,28 @@ def test_a_budget_goes_as_far_as_in_a_campaign(
         assert made.funds.in_turn.mean == in_turn
         assert any("one question after the other" in remark for remark in made.remarks)
         assert closed_by_campaign(10, 3, budget, "virt-ucb") == in_turn
+
+
+@pytest.mark.parametrize("few", [1, 2, 3, 4, 10, 40])
+@pytest.mark.parametrize("budget", [7, 20, 25, 29, 99])
+def test_a_budget_goes_as_far_as_in_a_campaign_that_has_so_many_questions_under_way(
+    few: int, budget: int
+) -> None:
+    policy = f"virt-ucb(open_at_once={few})"
+    made = plan(GOOD, rule="fixed(n=3)", questions=10, runs=100, budget=budget, policy=policy)
+    finished = closed_by_campaign(10, 3, budget, policy)
+    assert made.policy == policy
+    assert made.funds is not None
+    assert (made.funds.finished.low, made.funds.finished.high) == (finished, finished)
+
+
+def test_planning_again_with_the_policy_that_a_plan_advises_forecasts_the_same() -> None:
+    asked: dict[str, Any] = {"rule": "lead(lead=2)", "questions": 40, "runs": 200, "budget": 2}
+    first = plan(MIXED, policy="virt-ucb", **asked)
+    assert first.policy == "virt-ucb(open_at_once=1)"
+    again = plan(MIXED, policy=first.policy, **asked)
+    assert again.funds == first.funds
+    assert again.remarks == first.remarks
 
 
 def test_60_of_the_156_needed_are_planned_to_close_76_of_200_questions_and_not_none() -> None:

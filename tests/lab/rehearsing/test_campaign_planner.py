@@ -2,11 +2,15 @@
 
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from askwise import Worker
 from askwise.core.errors import InvalidParameter
 from askwise.data import GuessedWorker
+from askwise.lab.planning.ranges import middle, money_range
+from askwise.lab.rehearsing.extras import CascadePart
+from askwise.lab.rehearsing.plan import cascade_text
 from askwise.lab.rehearsing.planner import plan_campaign
 from askwise.lab.rehearsing.worlds import GuessedWorlds
 from tests.schemas import faults
@@ -77,6 +81,16 @@ def test_a_target_of_the_policy_is_planned_as_it_is() -> None:
     made = plan_campaign(worlds(0.9, 0.9), policy="hem(target=0.3)", runs=10)
     assert (made.lever, made.chosen, made.target, made.budget) == ("target", "given", 0.3, None)
     assert made.settings == 'policy = { name = "hem", target = 0.3 }\n'
+
+
+def test_an_average_outside_its_range_says_that_a_few_draw_it_there() -> None:
+    # Eighteen cascades of twenty cost 24 and two 52.
+    costs = np.array([24.0] * 18 + [52.0] * 2)
+    part = CascadePart(30, money_range(costs), middle(np.array([0.1, 0.2])))
+    assert cascade_text(part).startswith(
+        "A cascade, cheap workers first, would cost 26.80 on average (24.00 in eight cases of ten, "
+        "far more in a few) with an error of 0.150 (0.100 to 0.200), "
+    )
 
 
 def test_a_certificate_is_priced_by_who_audits() -> None:

@@ -140,33 +140,74 @@ CURVES = {
 }
 
 
-def test_savings_are_read_off_the_curve_between_its_points(make: Make) -> None:
-    def graded(bench: Bench, each: Any, budget: Any, *_: Any) -> Grade:
-        # Everyone spends half of what they might.
-        right, spent = CURVES[each.series][int(budget) - 1], float(budget) / 2
-        return Grade(right, spent, 0.0, math.nan, math.nan, math.nan, math.nan)
+def graded_by(curves: dict[str, list[float]], swing: float = 0.0) -> Any:
+    """Runs whose accuracy is as the curves say, and now above, now below by a swing."""
 
-    with mock.patch.object(Bench, "grade", graded):
+    def graded(bench: Bench, each: Any, budget: Any, seed: int, run: int, *_: Any) -> Grade:
+        # Everyone spends half of what they might.
+        right, spent = curves[each.series][int(budget) - 1], float(budget) / 2
+        swung = right + (swing if run % 2 else -swing) * (each.series == "hem")
+        return Grade(swung, spent, 0.0, math.nan, math.nan, math.nan, math.nan)
+
+    return mock.patch.object(Bench, "grade", graded)
+
+
+def test_savings_are_read_off_the_curve_between_its_points(make: Make) -> None:
+    with graded_by(CURVES):
         found = run(make(), budget=8, against=["bbta", "random-pairs"])
-    # At .75 halfway between 3 and 4, of which half is spent: 1.75 instead of 4.
+    # The curve falls to .7 at 6 and is .8 from 7 on: .75 is kept from halfway between them, and
+    # half of the budget is spent: 3.25 instead of 4.
     bbta, random, everything = found.savings
-    assert bbta == Saving("bbta", 0.75, Decimal(4), Decimal("1.75"), False)
-    assert bbta.share == pytest.approx(1 - 1.75 / 4)
+    assert bbta == Saving("bbta", 0.75, Decimal(4), Decimal("3.25"), False, sure=True)
+    assert bbta.share == pytest.approx(1 - 3.25 / 4)
     assert random == Saving("random-pairs", 0.9, Decimal(4), None, False)
     assert random.share is None
     # Everything is .5 for 8, where the curve begins: perhaps it would be there for less.
-    assert everything == Saving(EVERYTHING, 0.5, Decimal(8), Decimal("0.5"), True)
+    assert everything == Saving(EVERYTHING, 0.5, Decimal(8), Decimal("0.5"), True, sure=True)
     assert everything.share == 0.9375
     texts = [saving_text("hem", each) for each in found.savings]
-    assert texts[0] == "bbta is right on 75.0% for 4.00: hem gets there for 1.75, which saves 56%."
-    assert texts[1].endswith("for 4.00: hem does not get there within the budget.")
+    assert texts[0] == "bbta is right on 75.0% for 4.00: hem gets there for 3.25, which saves 19%."
+    assert texts[1].endswith("hem does not get there within the budget, so it saves nothing.")
     assert texts[2].endswith("hem gets there for at most 0.50, which saves at least 94%.")
+
+
+def test_an_accuracy_that_a_curve_passes_and_falls_below_again_is_no_saving(make: Make) -> None:
+    hem = [0.5, 0.6, 0.7, 0.76, 0.8, 0.78, 0.75, 0.72]
+    with graded_by({"hem": hem, "bbta": [*hem[:7], 0.74]}):
+        found = run(make(), budget=8, against=["bbta"])
+    (bbta, _) = found.savings
+    assert bbta == Saving("bbta", 0.74, Decimal(4), None, False, passed=True)
+    assert saving_text("hem", bbta) == (
+        "bbta is right on 74.0% for 4.00: hem is as good at smaller budgets only, and less "
+        "accurate at the full one, so it saves nothing."
+    )
+
+
+@pytest.mark.parametrize(
+    ("runs", "swing", "sure"),
+    # Ten runs that swing by s have a standard error of s / 3, times 2.26 is .75 s: ahead by .05.
+    [(10, 0.05, True), (10, 0.08, False), (1, 0.0, False)],
+)
+def test_a_saving_is_claimed_where_it_is_more_than_runs_differ(
+    make: Make, runs: int, swing: float, sure: bool
+) -> None:
+    with graded_by(CURVES, swing):
+        found = run(make(), budget=8, against=["bbta"], runs=runs)
+    assert found.savings[0].sure is sure
+    said = saving_text("hem", found.savings[0])
+    assert said.endswith(
+        "which saves 19%."
+        if sure
+        else "for 3.25, 19% less; that may be chance, which more runs would show."
+    )
 
 
 def test_a_saving_may_be_a_loss_and_nothing_can_be_saved_of_nothing() -> None:
     dearer = Saving("bbta", 0.5, Decimal(4), Decimal(5), False)
     assert dearer.share == -0.25
     assert saving_text("hem", dearer).endswith("for 5.00, which costs more by 25%.")
+    same = Saving("bbta", 0.5, Decimal(4), Decimal(4), False)
+    assert saving_text("hem", same).endswith("for 4.00, which saves nothing.")
     free = Saving("bbta", 0.5, Decimal(0), Decimal(0), True)
     assert free.share is None
     assert saving_text("hem", free).endswith(": hem gets there for at most 0.00.")
