@@ -156,14 +156,17 @@ def rate_row(values: npt.ArrayLike, *, series: str, x: float, metric: str, panel
 RATES = frozenset(
     {
         *("accuracy", "right", "reliability", "independent_accuracy"),
-        *("error", "true_error", "raw_error", "rival_error", "wrong", "brier", "ece", "least_ece"),
+        *("error", "true_error", "raw_error", "rival_error", "wrong", "ece", "least_ece"),
         *("false", "false_again", "delivered_false", "delivered_false_again"),
         *("planned_false", "planned_false_again", "certified_share"),
         *("covered", "error_covered", "alarm", "assured", "low_confidence"),
         *("runs_in_violation", "share_of_jobs", "done_share"),
     }
 )
-"""Metrics whose values are chances, or shares of tasks, answers or runs."""
+"""Metrics whose values are chances, or shares of tasks, answers or runs.
+
+Not a Brier score: with more than two options it reaches 2.
+"""
 
 
 def measured_row(

@@ -73,3 +73,19 @@ def test_without_data_a_stand_in_is_measured() -> None:
 def test_what_can_not_be_run_is_refused(settings: dict[str, str], words: str) -> None:
     with pytest.raises(InvalidParameter, match=words):
         with_settings("labels-calibration", settings).cells()
+
+
+def test_a_brier_score_above_one_is_measured_too(tmp_path: Path) -> None:
+    # Everybody names the option after the right one of three: sure and wrong, which scores 2.
+    place = tmp_path / "deceived"
+    place.mkdir()
+    answers = [(task, worker, (task + 1) % 3) for task in range(120) for worker in range(3)]
+    labels = ["task,worker,label", *(",".join(map(str, each)) for each in answers)]
+    gold = ["task,label", *(f"{task},{task % 3}" for task in range(120))]
+    (place / "labels.csv").write_text("\n".join(labels) + "\n")
+    (place / "gold.csv").write_text("\n".join(gold) + "\n")
+    found = ran(data=str(tmp_path), methods="majority", truths="0")
+    assert not found.failures
+    scores = [row for row in found.rows if (row.panel, row.metric) == ("deceived", "brier")]
+    assert scores
+    assert all(row.mean > 1.5 for row in scores)
