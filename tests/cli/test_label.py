@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ import pytest
 
 from askwise.campaign import Campaign
 from askwise.core.events import Kind
+from askwise.labelling import kept_command
+from askwise.store import open_store
 from askwise.testing.chat_server import Asked, ChatServer, Scripted
 from tests.cli.helpers import askwise, environment, in_this_process, on_terminal
 
@@ -251,6 +254,82 @@ def test_requests_that_are_always_refused_end_the_job_and_the_next_try_begins_it
     again = in_this_process(*ORDER, "--yes", "--pilot", "0")
     assert again.exit_code == 0, again.output
     assert "24 of 24 items labelled" in again.stdout
+
+
+def names_in(folder: Path) -> list[str]:
+    return open_store(f"sqlite:///{folder}/labels.sqlite").names()
+
+
+def test_a_start_that_asked_nobody_is_gone_on_with_by_the_same_command(
+    folder: Path, server: ChatServer
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    file = folder / "judges.toml"
+    there = f"http://127.0.0.1:{port}/v1"
+    file.write_text(file.read_text("utf-8").replace(server.url, there), encoding="utf-8")
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert "nothing was spent" in done.stderr
+    price = {"input": "0.15", "output": "0.60"}
+    with ChatServer({"big": careful, "small": hasty}, price=price, port=port):
+        again = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert again.exit_code == 0, again.output
+    assert names_in(folder) == ["label"]
+
+
+def test_a_start_with_other_settings_tells_of_the_one_that_asked_nobody(
+    folder: Path, server: ChatServer
+) -> None:
+    server.script, script = lambda _: Scripted("no such parameter", status=400), server.script
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    server.script = script
+    again = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert "'label', begun before" in again.stderr
+    assert "askwise status label --store sqlite:///labels.sqlite" in again.stderr
+    assert names_in(folder) == ["label", "label-2"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--budget", "0"), "budget is 0: it buys nothing"),
+        (("--policy", "hemm"), "did you mean 'hem'"),
+        (("--policy", "bbta", "--pilot", "10"), "bbta"),
+    ],
+)
+def test_a_refused_command_leaves_what_resume_goes_on_with(
+    folder: Path, server: ChatServer, given: tuple[str, ...], words: str
+) -> None:
+    script = server.script
+    server.script = lambda _: Scripted("no such parameter", status=400)
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    kept = kept_command(open_store(f"sqlite:///{folder}/labels.sqlite"))
+    refused = in_this_process(*ORDER, "--yes", *given)
+    assert refused.exit_code == 2
+    assert words in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    server.script = script
+    assert kept_command(open_store(f"sqlite:///{folder}/labels.sqlite")) == kept
+    resumed = in_this_process("label", "--resume")
+    assert "buys nothing" not in resumed.output
+
+
+def test_an_unknown_policy_is_refused_before_anybody_agrees_and_leaves_no_store(
+    folder: Path,
+) -> None:
+    done = in_this_process(*ORDER, "--policy", "hemm")
+    assert done.exit_code == 2
+    assert "policy 'hemm' is not known: did you mean 'hem'?" in done.stderr
+    assert not (folder / "labels.sqlite").exists()
+
+
+def test_a_few_items_are_said_to_be_too_few_for_a_pilot(folder: Path) -> None:
+    (folder / "items.csv").write_text("id,text\na,You have won!\nb,See you\n", encoding="utf-8")
+    asked = in_this_process(*ORDER, "--yes", "--pilot", "30")
+    assert "pilot is 30: 2 items are too few for a pilot, which takes 5 or more" in asked.stderr
+    done = in_this_process(*ORDER, "--yes")
+    assert done.exit_code == 0, done.output
+    assert "Skipping the pilot: 2 items are too few for a pilot" in done.stderr
 
 
 def test_the_key_is_nowhere_but_in_the_environment(folder: Path) -> None:

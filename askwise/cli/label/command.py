@@ -115,7 +115,7 @@ def label(
         said = _resumed(opened, name, said)
     _refuse_overwriting(said)
     order = _ordered(said, opened)
-    job = _begun(order, opened, said, resume=resume, yes=yes, quiet=as_json)
+    job = _begun(order, opened, url, said, resume=resume, yes=yes, quiet=as_json)
     if resume and budget is not None:
         job.raise_budget()
     with ExitStack() as stack:
@@ -272,6 +272,7 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
 def _begun(
     order: LabelOrder,
     store: Store,
+    url: str,
     said: dict[str, Any],
     *,
     resume: bool,
@@ -281,6 +282,7 @@ def _begun(
     """The job, once its user has agreed to what it may cost."""
     from askwise.labelling import LabelJob, forecast
     from askwise.labelling.audit_money import with_audit_money
+    from askwise.labelling.beginning import beginning_of
     from askwise.labelling.keeping import refuse_begun
     from askwise.labelling.words import money
 
@@ -294,6 +296,7 @@ def _begun(
                 f"{file} exists already: give another --{key}, or move it", field=key
             )
     order = with_audit_money(order)
+    beginning_of(order, store)  # what can't be begun is refused before anybody agrees to it
     costs = forecast(order)
     if not quiet:
         from askwise.cli.label.output import show_order
@@ -304,7 +307,7 @@ def _begun(
     if not quiet:
         from askwise.cli.label.output import show_choice
 
-        show_choice(job)
+        show_choice(job, url)
     return job
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,14 +56,22 @@ def show_order(order: LabelOrder, costs: CostForecast) -> None:
         print(f"The budget is {say(costs.budget)}.", file=sys.stderr)
 
 
-def show_choice(job: LabelJob) -> None:
-    """Which policy decides, and why; and why there is no pilot, if one was left out."""
+def show_choice(job: LabelJob, store: str) -> None:
+    """Which policy decides, and why; what was left out or left behind, and why."""
     spec = job.campaign.spec
     because = spec.get("auto", {}).get("because")
     if because:
         print(f"Policy {because}.", file=sys.stderr)
     if job.without_pilot is not None:
         print(f"Skipping the pilot: {job.without_pilot}", file=sys.stderr)
+    if job.replaces is not None:
+        where = shlex.join(["--store", without_password(store)])
+        print(
+            f"{job.replaces!r}, begun before with other settings or failed calls, has no answer and "
+            f"is left as it is; this campaign is {job.campaign.name!r}. To look at the former: "
+            f"askwise status {job.replaces} {where}",
+            file=sys.stderr,
+        )
 
 
 def show_pilot(found: PilotReport) -> None:
