@@ -32,7 +32,7 @@ WORKER_NOTE = (
 
 HONEST = (
     "The four judges are rules that stand in for models, served on 127.0.0.1; the people and the "
-    "expert are simulated. Askwise calls them as it would call real ones, and knows no truths but "
+    "expert are simulated. askwise calls them as it would call real ones, and knows no truths but "
     "the expert's answers."
 )
 

@@ -82,7 +82,7 @@ def ended(end: Done | Wait | None) -> str:
     if isinstance(end, Done):
         return ENDS.get(end.why, end.why)
     if end is None:
-        return "it was stopped"
+        return "it ended early"
     return "nobody can be asked now" if end.what == "workers" else f"it waits for {end.what}"
 
 

@@ -12,13 +12,16 @@ import subprocess
 import time
 from collections.abc import Iterator
 from decimal import Decimal
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from askwise.campaign import Campaign
+from askwise.cli.label.output import watching
 from askwise.core.events import Kind
-from askwise.labelling import kept_command
+from askwise.labelling import LabelProgress, kept_command
 from askwise.store import open_store
 from askwise.testing.chat_server import Asked, ChatServer, Scripted
 from tests.cli.helpers import askwise, environment, in_this_process, on_terminal
@@ -256,6 +259,60 @@ def test_requests_that_are_always_refused_end_the_job_and_the_next_try_begins_it
     assert "24 of 24 items labelled" in again.stdout
 
 
+@pytest.mark.parametrize(
+    ("text", "given", "words"),
+    [
+        (ITEMS, ("--budget", "5 dollars"), "budget is '5 dollars': give a number, such as 5"),
+        (ITEMS, ("--options", "yes"), "options is 'yes': name two or more, separated by commas"),
+        ("foo,bar\none,two\n", (), "columns foo, bar: say which one holds the text (--text)"),
+        ("", (), "items.csv is empty: its first line must name the columns"),
+    ],
+)
+def test_what_is_wrong_with_an_order_is_said_with_what_would_be_valid(
+    folder: Path, text: str, given: tuple[str, ...], words: str
+) -> None:
+    (folder / "items.csv").write_text(text, encoding="utf-8")
+    done = in_this_process(*ORDER, "--yes", *given)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: ")
+    assert words in done.stderr.splitlines()[-1]
+
+
+def test_a_resumed_job_says_in_words_what_it_was_started_without(folder: Path) -> None:
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    switched = in_this_process("label", "--resume", "--escalate")
+    assert "--escalate is on, but the job was started without --escalate" in switched.stderr
+    text = in_this_process("label", "--resume", "--text", "comment")
+    assert "--text is 'comment', but the job was started without --text" in text.stderr
+
+
+def test_a_table_in_a_pipe_is_headed_and_does_not_call_agreement_right(folder: Path) -> None:
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    rows = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
+    assert rows[0][0] == "who"
+    assert rows[0][5:] == ["right, or agrees", "judged by", "of"]
+    assert [row[0] for row in rows[1:]] == ["big", "small"]
+    assert {row[6] for row in rows[1:]} == {"agreement"}
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_that_people_are_waited_for_is_seen_on_a_narrow_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = StringIO()
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    console = Console(file=screen, width=width, force_terminal=True)
+    monkeypatch.setattr("askwise.cli.label.output.output.console", lambda **_: console)
+    progress = LabelProgress(
+        *("labelling", 1000, 1000, 0, 2000, 12, 0, Decimal("12.34"), Decimal("87.66")),
+        waits=True,
+    )
+    with watching(quiet=False) as watch:
+        watch(progress)
+    assert "waiting for people" in screen.getvalue()
+    assert "87.66 left" in " ".join(screen.getvalue().split())
+
+
 def names_in(folder: Path) -> list[str]:
     return open_store(f"sqlite:///{folder}/labels.sqlite").names()
 
@@ -419,7 +476,7 @@ def test_a_job_that_is_stopped_says_the_command_that_goes_on_with_it(
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     command = "askwise label --resume --out 'my labels.csv' --name mail"
-    assert said.splitlines()[-1] == f"stopped; to go on: {command}"
+    assert said.splitlines()[-1] == f"interrupted; to go on: {command}"
     done = in_this_process(*shlex.split(command)[1:])
     assert done.exit_code == 0, done.output
 

@@ -139,7 +139,7 @@ def label(
     else:
         shown.show_result(found, files, url)
     if found.end is None and not pilot_only:
-        print(f"stopped; to go on: {_to_resume(said, store)}", file=sys.stderr)
+        print(f"interrupted; to go on: {_to_resume(said, store)}", file=sys.stderr)
         raise typer.Exit(ExitCode.INTERRUPTED)
     if isinstance(found.end, Wait):
         raise typer.Exit(ExitCode.WAIT)
@@ -191,8 +191,9 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
         changeable = key in ("budget", "truth", "out", "report", "store", "name", *PLACE)
         if not changeable and value != _default(key) and value != kept[key]:
             raise InvalidParameter(
-                f"{key} is {value!r}, but the job was started with {kept[key]!r}: leave it out to "
-                "resume, or start another with another --out",
+                f"{_flag(key)} is {_spoken(value)}, but the job was started "
+                f"{_started(key, kept[key])}: leave it out to resume, or start another job with "
+                "another --out",
                 field=key,
             )
     budget = said["budget"] if said["budget"] is not None else kept["budget"]
@@ -204,6 +205,24 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
     report = said["report"] or kept["report"]
     truth = said["truth"] or kept["truth"]
     return kept | {"budget": budget, "truth": truth, "report": report} | place | where
+
+
+def _flag(key: str) -> str:
+    """An option as it is given; the file of items is none."""
+    return "ITEMS" if key == "items" else f"--{key.replace('_', '-')}"
+
+
+def _spoken(value: Any) -> str:
+    """What was given, as on a command line rather than in Python."""
+    if isinstance(value, list):
+        return " and ".join(map(repr, value))
+    return "on" if value is True else repr(value)
+
+
+def _started(key: str, value: Any) -> str:
+    """What a job was started with, in words."""
+    given = value not in (None, [], False)
+    return f"with {_spoken(value)}" if given else f"without {_flag(key)}"
 
 
 def _report_file(said: dict[str, Any]) -> Path:
