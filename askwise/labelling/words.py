@@ -129,7 +129,9 @@ def uncertified(found: LabelledItems) -> str:
 
 
 def wanted_truths(found: LabelledItems) -> list[str]:
-    """Which truths would help, and what for."""
+    """Which truths would help, and what for; none where audits have certified the labels."""
+    if found.end == Done("certified"):
+        return []
     agreement = found.rests_on().get("agreement")
     return [
         _wanted(each) for each in found.status.needs_gold if agreement or each.why != "calibration"
