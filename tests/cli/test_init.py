@@ -71,7 +71,7 @@ def test_an_input_that_ends_stops_it_without_a_traceback(folder: Path) -> None:
         askwise("init"), input="items.csv\n", env=environment(), capture_output=True, text=True
     )
     assert done.returncode == 130
-    assert done.stderr.strip().splitlines()[-1] == "stopped"
+    assert done.stderr.strip().splitlines()[-1] == "interrupted"
     assert "Traceback" not in done.stderr
     assert not (folder / "question.toml").exists()
 
