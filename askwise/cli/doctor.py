@@ -21,8 +21,8 @@ SIGNS = {"ok": ("ok", "green"), "absent": ("-", "dim"), "problem": ("problem", "
 def doctor(store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False) -> None:
     """Check what is installed and set up here, and say what to do about what does not work.
 
-    Looks at versions, extras, the store, the compiler's cache and keys. It makes no store, and of
-    variables that may hold a secret it tells the names alone. Exits with 1 if there is a problem.
+    Looks at versions, extras, the store, the compiler's cache and keys. Creates no store, and never
+    shows the value of a variable that may hold a secret. Exits with 1 if there is a problem.
     """
     from askwise.cli.checkups import examined
 

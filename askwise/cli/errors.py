@@ -1,5 +1,6 @@
 """What all commands share: errors in one line, exit codes, Ctrl-C, closed pipes."""
 
+import difflib
 import json
 import logging
 import os
@@ -48,9 +49,9 @@ class Frame(PlainHelp, TyperGroup):
         except Exception as error:
             if type(error).__name__ == "Abort":
                 # Ctrl-C, or the end of the input, at a question.
-                print("\nstopped", file=sys.stderr)
+                print("\ninterrupted", file=sys.stderr)
                 sys.exit(ExitCode.INTERRUPTED)
-            trouble = _trouble(error)
+            trouble = _trouble(error, given)
             if trouble is None:
                 raise
             tell(trouble, as_json="--json" in given)
@@ -103,22 +104,62 @@ def trouble_of(error: AskwiseError) -> Trouble:
     return Trouble(error.code, error.reason, str(error), error.field)
 
 
-def _trouble(error: Exception) -> Trouble | None:
+def _trouble(error: Exception, given: Sequence[str]) -> Trouble | None:
     """Find the words for an error that is the user's; None for one that is ours."""
     if isinstance(error, AskwiseError):
         return trouble_of(error)
     if isinstance(error, OSError):
-        where = f"{error.filename}: " if error.filename is not None else ""
-        return Trouble("file_error", "file_error", where + (error.strerror or str(error)), None)
+        return Trouble("file_error", "file_error", file_words(error), None)
     if hasattr(error, "format_message"):
         # Typer carries its own copy of Click: the class differs from version to version.
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         parameter = getattr(error, "param", None)
-        message = error.format_message().rstrip(".")
+        message = _usage_words(error, given).rstrip(".")
         message = message[:1].lower() + message[1:]
         return Trouble("usage", "usage", message + hint, getattr(parameter, "name", None))
     return None
+
+
+def file_words(error: OSError) -> str:
+    """Which file could not be used, and why."""
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return where + (error.strerror or str(error))
+
+
+NO_NUMBER = {
+    "Input should be a valid integer": "a whole number",
+    "Input should be a valid number": "a number",
+}
+"""How the library of Typer says what would be valid, and how we say it."""
+
+
+def _usage_words(error: Any, given: Sequence[str]) -> str:
+    """What is wrong with a command line, in words of ours where Typer's are not for people."""
+    message = str(error.format_message())
+    possible = getattr(error, "possibilities", None)
+    if possible:
+        wrong = error.option_name
+        near = difflib.get_close_matches(wrong, possible, n=len(possible), cutoff=0.0)
+        return f"{error.message}: did you mean {' or '.join(near)}?"
+    for theirs, ours in NO_NUMBER.items():
+        before, found, _ = message.partition(f": {theirs}")
+        if found:
+            value = _value_of(getattr(error, "param", None), given)
+            return f"{before}: {'this' if value is None else repr(value)} is not {ours}"
+    return message
+
+
+def _value_of(parameter: Any, given: Sequence[str]) -> str | None:
+    """What an option was given last on a command line; None for an argument, which has no name."""
+    value = None
+    for name in getattr(parameter, "opts", ()):
+        for at, word in enumerate(given):
+            if word == name and at + 1 < len(given):
+                value = given[at + 1]
+            elif name.startswith("--") and word.startswith(f"{name}="):
+                value = word.partition("=")[2]
+    return value
 
 
 def _forget_output() -> None:

@@ -1,5 +1,6 @@
 """Help texts that say more than a function's own words: examples, and options by their job."""
 
+import inspect
 from typing import Any
 
 import typer
@@ -70,6 +71,7 @@ def explain(app: typer.Typer, path: tuple[str, ...] = ()) -> tuple[str, ...]:
         name = each.name or each.callback.__name__.replace("_", "-")  # type: ignore[union-attr]
         found = examples_of(each.callback)
         assert found is not None, f"askwise {' '.join((*path, name))} has no examples"
+        each.help = _paragraphs(each.help or inspect.getdoc(each.callback) or "")
         each.epilog = _epilog(found.lines)
         first.append(found.lines[0])
         each.cls = _grouped({} if path else GROUPS.get(name, {}))
@@ -83,6 +85,11 @@ def explain(app: typer.Typer, path: tuple[str, ...] = ()) -> tuple[str, ...]:
     lines = tuple(first) if own is None else own.lines
     app.info.epilog = _epilog(lines)
     return lines
+
+
+def _paragraphs(text: str) -> str:
+    """A help text without the line breaks of its source: terminals are not as wide."""
+    return "\n\n".join(" ".join(each.split()) for each in text.split("\n\n"))
 
 
 def _epilog(lines: tuple[str, ...]) -> str:

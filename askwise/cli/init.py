@@ -10,6 +10,7 @@ from typing import Any
 
 import typer
 
+from askwise.cli.errors import file_words
 from askwise.cli.examples import examples
 from askwise.cli.options import option
 from askwise.core.errors import AskwiseError, Conflict
@@ -61,14 +62,21 @@ def _ask(
     """Ask until the answer will do; without a default, Enter alone will not."""
     while True:
         shown = bool(default)
-        said = str(typer.prompt(prompt, default=default or "", show_default=shown)).strip()
+        # A question needs no colon after its mark.
+        suffix = " " if prompt.endswith("?") and not shown else ": "
+        said = typer.prompt(
+            prompt, default=default or "", show_default=shown, prompt_suffix=suffix
+        ).strip()
         if not said and default is None:
             print("  this can't be left empty: type an answer, or Ctrl-C to stop")
             continue
         try:
             check(said)
-        except (AskwiseError, OSError) as error:
+        except AskwiseError as error:
             print(f"  {' '.join(str(error).split())}")
+            continue
+        except OSError as error:
+            print(f"  {file_words(error)}")
             continue
         return said
 
@@ -118,7 +126,7 @@ def _ask_people() -> list[tuple[str, str]]:
     people: list[tuple[str, str]] = []
     for name in names:
         before = people[-1][1] if people else None
-        price = _ask(f"Price of an answer of {name}", default=before, check=_amount)
+        price = _ask(f"Price of one answer from {name}", default=before, check=_amount)
         people.append((name, price))
     return people
 

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from askwise.cli import output
@@ -139,8 +140,15 @@ def explain(
     assignment: AssignmentId, store: StoreUrl = DEFAULT_STORE, as_json: AsJson = False
 ) -> None:
     """Tell why an assignment was made, recomputed from the log."""
-    found = open_campaign_of(store, assignment).explain(assignment)
-    output.show_found(found, as_json, screen=_show_explanation, lines=_print_explanation)
+    campaign = open_campaign_of(store, assignment)
+    found = campaign.explain(assignment)
+    certifies = campaign.spec.get("certify") is not None
+    output.show_found(
+        found,
+        as_json,
+        screen=partial(_show_explanation, certifies=certifies),
+        lines=_print_explanation,
+    )
 
 
 def _print_explanation(found: Explanation) -> None:
@@ -243,7 +251,8 @@ def _show_status(found: Status, content: Content | None) -> None:
     if found.pilot is not None:
         facts.append(("pilot", found.pilot.statement))
     facts.append(("log", f"{found.seq} events"))
-    for need in found.needs_gold:
+    # Certified labels rest on audits: truths would not change what is known of them.
+    for need in found.needs_gold if found.why != "certified" else ():
         facts.append(("needs truths", _reason(need)))
     if found.watch is not None:
         facts.append(("assurance", found.watch.statement))
@@ -267,12 +276,18 @@ def _reason(need: NeedsGold) -> str:
     )
 
 
-def _show_explanation(found: Explanation) -> None:
+def _show_explanation(found: Explanation, *, certifies: bool) -> None:
     from rich.text import Text
+
+    from askwise.campaign.certifying import AUDIT, ESCALATE
 
     about = "" if found.task is None else f" about {found.task}"
     chance = "unknown" if found.propensity is None else output.cell(found.propensity)
     left = "no cap" if found.budget_left is None else str(found.budget_left)
+    # What audits are paid with is kept back: the policy never has it to spend.
+    by_audits = certifies and found.purpose not in (AUDIT, ESCALATE)
+    if by_audits and found.budget_left is not None:
+        left += ", without what is kept back for audits"
     plan = ", ".join(
         (f"{task}: " if task is not None else "") + worker + (f" ×{count}" if count > 1 else "")
         for task, worker, count, _ in found.rows
@@ -288,6 +303,7 @@ def _show_explanation(found: Explanation) -> None:
         "decision": f"number {found.decision}, to {found.purpose}: {plan}",
         "probability": chance,
         "budget left": left,
+        "certificate": "audits see to its target, not this rule" if by_audits else None,
         "checked": f"choosing again from the log {again}",
     }
     if found.watch is not None:

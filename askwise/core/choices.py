@@ -35,7 +35,7 @@ WHY_DONE: dict[str, str] = {
     "tasks": "no task is left to ask about",
     "target": "the target is reached",
     "agreement": "sure enough by agreement alone",
-    "certified": "the labels are certified as far as audits could show",
+    "certified": "the labels are certified, as far as the audits allow",
     "hopeless": "no audits that are left could certify any label",
     "worthless": "no further answer is believed to be worth its price",
     "stopped": "it was stopped",

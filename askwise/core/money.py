@@ -34,7 +34,8 @@ def to_micro(value: object, label: str) -> int:
         raise _invalid(label, f"is {value!r}: give an amount of money as a string, int or Decimal")
     amount = _as_decimal(value)
     if not amount.is_finite():
-        raise _invalid(label, f"is {value!r}: give a finite amount of money")
+        valid = "number, such as 5" if isinstance(value, str) else "finite amount of money"
+        raise _invalid(label, f"is {value!r}: give a {valid}")
     # In integers, not in Decimal arithmetic: that rounds to the caller's own precision.
     sign, digits, exponent = amount.as_tuple()
     assert isinstance(exponent, int)

@@ -255,7 +255,8 @@ def text_column(
     if len(lengths) > 1 and lengths[0][0] > FAR_LONGER * lengths[1][0]:
         return lengths[0][1]
     raise InvalidProblem(
-        f"{source} has the columns {', '.join(candidates) or 'none'}: say which one holds the text",
+        f"{source} has the columns {', '.join(candidates) or 'none'}: say which one holds the "
+        "text (--text)",
         field="text",
     )
 

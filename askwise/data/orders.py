@@ -320,7 +320,14 @@ def _content(
                 "options is missing: name the possible labels, such as 'spam,ham'", field="options"
             )
         if isinstance(options, str):
-            options = [each.strip() for each in options.split(",") if each.strip()]
+            named = [each.strip() for each in options.split(",") if each.strip()]
+            if len(named) == 1:
+                raise InvalidProblem(
+                    f"options is {options!r}: name two or more, separated by commas, such as "
+                    "yes,no",
+                    field="options",
+                )
+            options = named
         return Content(
             question, list(options), title=title, instructions=instructions, currency=currency
         )

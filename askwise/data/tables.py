@@ -216,8 +216,9 @@ def parsed_rows(
             field="file",
         ) from None
     if not head:
+        known = f" ({', '.join(names)})" if names else ""
         raise InvalidProblem(
-            f"{path} is empty: the first line names the columns ({', '.join(names)})", field="file"
+            f"{path} is empty: its first line must name the columns{known}", field="file"
         )
 
 

@@ -68,7 +68,8 @@ def run_label_demo(
             everybody = ask_everybody(messages, servers, out, cache)
     found = summarise(messages, labelled, everybody)
     labelled.found.write(out / "labels.csv")
-    showing.write_demo_page(out, found, _examples(labelled.campaign, messages))
+    again = f"{called_by()} demo"
+    showing.write_demo_page(out, found, _examples(labelled.campaign, messages), again)
     showing.show(console, found)
     _say_where(console, out, labelled.campaign, labelled.store)
     return found

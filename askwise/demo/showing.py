@@ -16,12 +16,16 @@ from askwise.lab import report
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
 WORKER_COLUMNS = (
     *("per 1,000", "answers", "failed"),
     *("by audits", "in truth", "of all"),
 )
 WAY_COLUMNS = ("labels right", "cost")
+DROPPED = ("failed", "answers")
+"""The columns that say least, and are in the report too."""
+
 WIDTH = 96
 
 WORKER_NOTE = (
@@ -32,7 +36,7 @@ WORKER_NOTE = (
 
 HONEST = (
     "The four judges are rules that stand in for models, served on 127.0.0.1; the people and the "
-    "expert are simulated. Askwise calls them as it would call real ones, and knows no truths but "
+    "expert are simulated. askwise calls them as it would call real ones, and knows no truths but "
     "the expert's answers."
 )
 
@@ -62,22 +66,40 @@ def way_cells(found: DemoSummary) -> list[tuple[str, tuple[str, ...]]]:
 
 def show(console: Console, found: DemoSummary) -> None:
     """Print the tables and the certificate."""
-    from rich.table import Table
-
     for first, columns, lines in (
         ("worker", WORKER_COLUMNS, worker_cells(found)),
         ("way to label", WAY_COLUMNS, way_cells(found)),
     ):
-        table = Table(first)
-        for column in columns:
-            table.add_column(column, justify="right", no_wrap=True)
-        for name, cells in lines:
-            table.add_row(name, *cells)
-        console.print(table)
+        console.print(_table(console, first, columns, lines))
         if first == "worker":
             say(console, WORKER_NOTE)
     for sentence in (*certificate_words(found), *bill_words(found)):
         say(console, sentence)
+
+
+def _table(
+    console: Console,
+    first: str,
+    columns: Sequence[str],
+    lines: Sequence[tuple[str, tuple[str, ...]]],
+) -> Table:
+    """A table with whole names: where the terminal is too narrow, columns are left out."""
+    from rich.measure import Measurement
+    from rich.table import Table
+
+    table = Table()
+    table.add_column(first, no_wrap=True)
+    for column in columns:
+        table.add_column(column, justify="right", no_wrap=True)
+    for name, cells in lines:
+        table.add_row(name, *cells)
+    needed = Measurement.get(console, console.options.update(max_width=1000), table).maximum
+    spare = [column for column in DROPPED if column in columns]
+    if needed <= console.width or not spare:
+        return table
+    at = columns.index(spare[0])
+    fewer = [(name, (*cells[:at], *cells[at + 1 :])) for name, cells in lines]
+    return _table(console, first, (*columns[:at], *columns[at + 1 :]), fewer)
 
 
 def say(console: Console, text: str) -> None:
@@ -96,6 +118,13 @@ def certificate_words(found: DemoSummary) -> list[str]:
             f"{'is' if wrong == 1 else 'are'} wrong ({wrong / certificate.certified:.1%}). "
             "Only the demonstration can know that."
         )
+        # Neither certified nor counted as replaced: audits found them among those that are.
+        corrected = sum(block.certified for block in certificate.blocks) - certificate.certified
+        if corrected > 0:
+            words.append(
+                f"{corrected} more {'was' if corrected == 1 else 'were'} found wrong by the audits "
+                "and corrected."
+            )
     return words
 
 
@@ -104,17 +133,21 @@ def bill_words(found: DemoSummary) -> tuple[str, str]:
     ours, *_, everybody = found.ways
     same = "the same" if found.booked == found.billed else f"${found.billed / 1e6:.6f}"
     return (
-        f"Spent: ${ours.cost:.2f} of ${found.budget:.0f}. To ask everybody about everything costs "
-        f"${everybody.cost:.2f} at the same prices.",
+        f"Spent: ${ours.cost:.2f} of ${found.budget:.0f}. Everybody on everything costs "
+        f"${everybody.cost:.2f} at the same prices; it is always right because it buys the "
+        "expert's answer to each message.",
         f"Booked for calls of judges: ${found.booked / 1e6:.6f}; by the endpoints' own books: "
         f"{same}.",
     )
 
 
 def write_demo_page(
-    folder: Path, found: DemoSummary, examples: Sequence[tuple[Message, str]]
+    folder: Path,
+    found: DemoSummary,
+    examples: Sequence[tuple[Message, str]],
+    command: str = "askwise demo",
 ) -> Path:
-    """Write ``report.html`` and its figures into the folder."""
+    """Write ``report.html`` and its figures into the folder; ``command`` is what made them."""
     return report.write_page(
         folder,
         "demo.html",
@@ -130,7 +163,7 @@ def write_demo_page(
         bill=bill_words(found),
         example_columns=("what it is", "askwise's label"),
         examples=[(message.text, (message.truth, label)) for message, label in examples],
-        command="askwise demo",
+        command=command,
     )
 
 

@@ -86,7 +86,7 @@ class Skill:
         """All of it in a line."""
         told = f"{as_text(self.name, 400)}: {self.share:.1%} of the answers"
         if self.price is not None:
-            told += f", {self.price:g} an answer"
+            told += f", {_plain(self.price)} per answer"
         if self.value is None:
             return f"{told}, no quality yet"
         low, high = self.value if self.low is None else self.low, self.high or self.value
@@ -317,13 +317,19 @@ _BASES = {
 }
 
 
+def _plain(price: float) -> str:
+    """A price in plain decimals, of few digits where they come late: the column is narrow."""
+    digits = 3 if price >= 0.001 else 2
+    return np.format_float_positional(price, precision=digits, fractional=False, trim="-")
+
+
 def _skills(ax: Axes, shown: Sequence[Skill]) -> None:
     for at, skill in enumerate(shown):
         share = f"{skill.share:.0%}" if skill.share >= 0.005 or skill.share == 0 else "<1%"
-        ax.text(1.22, at, share, va="center", ha="right", transform=ax.get_yaxis_transform())
+        ax.text(1.19, at, share, va="center", ha="right", transform=ax.get_yaxis_transform())
         if skill.price is not None:
-            price = f"{skill.price:.3g}"
-            ax.text(1.55, at, price, va="center", ha="right", transform=ax.get_yaxis_transform())
+            price = _plain(skill.price)
+            ax.text(1.56, at, price, va="center", ha="right", transform=ax.get_yaxis_transform())
         if skill.value is None:
             continue
         pen = ring_pen(BLUE, filled=skill.basis != "agreement")

@@ -6,9 +6,10 @@ from typing import Any
 from askwise.campaign import Campaign
 from askwise.campaign.views import PilotReport
 from askwise.core.choices import Done, Wait
-from askwise.core.errors import Conflict, InvalidParameter, InvalidProblem
+from askwise.core.errors import Conflict, InvalidParameter
 from askwise.core.money import from_micro, to_micro
 from askwise.labelling.audit_money import with_audit_money
+from askwise.labelling.beginning import Beginning, beginning_of
 from askwise.labelling.costs import CostForecast, forecast
 from askwise.labelling.keeping import KeptJob, job_to_resume, keep_job, kept_job
 from askwise.labelling.orders import LabelOrder
@@ -63,14 +64,26 @@ class LabelJob:
         self.name = name
         self.without_pilot: str | None = None
         """Why there is no pilot, if one was left out."""
-        items = order.items
+        self.replaces: str | None = None
+        """The campaign of the job that was begun before under this name, and asked nobody."""
+        items, begins = order.items, None
         if resume:
             job = job_to_resume(self.store, name, items.digest(), items.source)
         else:
-            job = keep_job(self.store, name, items.digest(), command)
+            # What is refused must not take the place of a job that can be resumed.
+            begins = self._begins()
+            before = kept_job(self.store, name)
+            job = keep_job(
+                *(self.store, name, items.digest(), command),
+                lambda campaign: begins.is_that_of(self.store, campaign),
+            )
+            if before is not None and before.campaign != job.campaign:
+                self.replaces = before.campaign
         # A process may have been killed between keeping the job and creating its campaign.
-        created = job.campaign in self.store.names()
-        self.campaign = Campaign.open(self.store, job.campaign) if created else self._created(job)
+        if job.campaign in self.store.names():
+            self.campaign = Campaign.open(self.store, job.campaign)
+        else:
+            self.campaign = self._created(job, begins or self._begins())
         if resume:
             self._refuse_other_judges()
 
@@ -190,18 +203,15 @@ class LabelJob:
         for name, source in self.order.sources.items():
             check_source(known[name], source)
 
-    def _created(self, job: KeptJob) -> Campaign:
+    def _begins(self) -> Beginning:
+        """What its campaign is made of, if it can be created."""
         self.order = with_audit_money(self.order)
-        fields = self.order.campaign_fields()
-        try:
-            return Campaign.create(store=self.store, name=job.campaign, **fields)
-        except InvalidProblem as error:
-            if self.order.pilot is not None or not (error.field or "").startswith("pilot"):
-                raise
-            # Nobody asked for a pilot: where none is possible, it is left out, and said so.
-            self.without_pilot = str(error)
-            del fields["pilot"]
-            return Campaign.create(store=self.store, name=job.campaign, **fields)
+        begins = beginning_of(self.order, self.store)
+        self.without_pilot = begins.without_pilot
+        return begins
+
+    def _created(self, job: KeptJob, begins: Beginning) -> Campaign:
+        return Campaign.create(store=self.store, name=job.campaign, **begins.fields)
 
 
 def kept_command(store: Store, name: str = NAME) -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """What a store keeps of a job beside its campaign: which campaign, which items, which command."""
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -64,10 +65,17 @@ def refuse_begun(store: Store, name: str) -> None:
         )
 
 
-def keep_job(store: Store, name: str, items: str, command: dict[str, Any] | None) -> KeptJob:
+def keep_job(
+    store: Store,
+    name: str,
+    items: str,
+    command: dict[str, Any] | None,
+    is_same: Callable[[str], bool] = lambda campaign: False,
+) -> KeptJob:
     """Keep a job, in place of one that was given no answer; says how to call its campaign.
 
-    Kept before there is a campaign, so that no campaign is without its job.
+    That is the campaign of the job before, if ``is_same`` says that it can be used. Kept before
+    there is a campaign, so that no campaign is without its job.
 
     Raises
     ------
@@ -75,11 +83,14 @@ def keep_job(store: Store, name: str, items: str, command: dict[str, Any] | None
         There is a job with answers, or a campaign that is not a job, of this name.
     """
     refuse_begun(store, name)
-    taken, before = store.names(), store.record(RECORD, name)
+    taken, before, known = store.names(), store.record(RECORD, name), kept_job(store, name)
     free, number = name, 1
-    while free in taken:
-        number += 1
-        free = f"{name}-{number}"
+    if known is not None and known.campaign in taken and is_same(known.campaign):
+        free = known.campaign
+    else:
+        while free in taken:
+            number += 1
+            free = f"{name}-{number}"
     job = KeptJob(free, items, command)
     body = json.dumps(asdict(job))
     if not store.change([Change(RECORD, name, None if before is None else before.body, body)]):

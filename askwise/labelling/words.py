@@ -82,7 +82,7 @@ def ended(end: Done | Wait | None) -> str:
     if isinstance(end, Done):
         return ENDS.get(end.why, end.why)
     if end is None:
-        return "it was stopped"
+        return "it ended early"
     return "nobody can be asked now" if end.what == "workers" else f"it waits for {end.what}"
 
 
@@ -149,7 +149,9 @@ def uncertified(found: LabelledItems) -> str:
 
 
 def wanted_truths(found: LabelledItems) -> list[str]:
-    """Which truths would help, and what for."""
+    """Which truths would help, and what for; none where audits have certified the labels."""
+    if found.end == Done("certified"):
+        return []
     agreement = found.rests_on().get("agreement")
     return [
         _wanted(each) for each in found.status.needs_gold if agreement or each.why != "calibration"

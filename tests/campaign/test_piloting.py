@@ -235,7 +235,7 @@ def test_a_pilot_that_costs_more_than_a_third_of_the_budget_is_cut_and_says_so()
     assert found is not None
     assert (found.wanted, found.drawn, found.cut) == (30, 8, "budget")
     assert found.statement == (
-        "Of 24 questions about 8 tasks, 24 have ended. 30 tasks were asked for: more would cost "
+        "Done: 24 of 24 questions about 8 tasks. 30 tasks were asked for: more would cost "
         "more than a third of the budget."
     )
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from askwise import Campaign
+from askwise.campaign.views import NeedsGold
+from askwise.core.events import Kind
 from tests.cli.helpers import on_terminal
 from tests.schemas import faults
 
@@ -55,6 +60,33 @@ def test_on_a_terminal_it_is_the_statement_and_the_sets(workplace: Path, call: C
     assert code == 0
     assert "At most 30% of all 8 labels are wrong" in " ".join(seen.split())
     assert "may be wrong" in seen
+
+
+def test_status_asks_for_no_truths_once_labels_are_certified(
+    workplace: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certified(workplace, call)
+    wanted = NeedsGold(None, ("t1",), "calibration", 50)
+    of_campaign = Campaign.status
+    monkeypatch.setattr(
+        Campaign, "status", lambda self: replace(of_campaign(self), needs_gold=(wanted,))
+    )
+    _, seen = on_terminal("status", "cats")
+    assert "the labels are certified, as far as the audits allow" in " ".join(seen.split())
+    assert "askwise truth" not in seen
+
+
+def test_explain_says_what_money_and_which_target_are_those_of_audits(
+    workplace: Path, call: Call
+) -> None:
+    certified(workplace, call)
+    events = Campaign.open("sqlite:///askwise.sqlite", "cats").log()
+    asked = {each.worker: each.seq for each in events if each.kind == Kind.ASKED}
+    _, seen = on_terminal("explain", f"cats:{asked['ann']}")
+    assert "without what is kept back for audits" in seen
+    assert "audits see to its target, not this rule" in seen
+    _, seen = on_terminal("explain", f"cats:{asked['vet']}")
+    assert "kept back" not in seen
 
 
 def test_a_campaign_that_certifies_nothing_says_how_one_does(cats: str, call: Call) -> None:

@@ -42,6 +42,9 @@ def test_the_files_say_what_was_answered(folder: Path) -> None:
     assert judges["judge"][1]["price"] == {"input": "1", "output": "0.6", "per": 1_000_000}
     assert [worker.id for worker in read_workers(folder / "people.csv")] == ["ann"]
     assert "can't be left empty" in done.output
+    assert "nothing.csv: No such file or directory" in done.output
+    assert "What is asked about each item? " in done.output
+    assert "?:" not in done.output
     assert "askwise label items.csv --content question.toml --judges judges.toml" in done.output
     assert "--people people.csv --budget 5 --target-error 0.1\n" in done.output
 
@@ -68,7 +71,7 @@ def test_an_input_that_ends_stops_it_without_a_traceback(folder: Path) -> None:
         askwise("init"), input="items.csv\n", env=environment(), capture_output=True, text=True
     )
     assert done.returncode == 130
-    assert done.stderr.strip().splitlines()[-1] == "stopped"
+    assert done.stderr.strip().splitlines()[-1] == "interrupted"
     assert "Traceback" not in done.stderr
     assert not (folder / "question.toml").exists()
 

@@ -7,16 +7,22 @@ import json
 import os
 import shlex
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from decimal import Decimal
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from askwise.campaign import Campaign
+from askwise.cli.label.output import watching
 from askwise.core.events import Kind
+from askwise.labelling import LabelProgress, kept_command
+from askwise.store import open_store
 from askwise.testing.chat_server import Asked, ChatServer, Scripted
 from tests.cli.helpers import askwise, environment, in_this_process, on_terminal
 
@@ -253,6 +259,136 @@ def test_requests_that_are_always_refused_end_the_job_and_the_next_try_begins_it
     assert "24 of 24 items labelled" in again.stdout
 
 
+@pytest.mark.parametrize(
+    ("text", "given", "words"),
+    [
+        (ITEMS, ("--budget", "5 dollars"), "budget is '5 dollars': give a number, such as 5"),
+        (ITEMS, ("--options", "yes"), "options is 'yes': name two or more, separated by commas"),
+        ("foo,bar\none,two\n", (), "columns foo, bar: say which one holds the text (--text)"),
+        ("", (), "items.csv is empty: its first line must name the columns"),
+    ],
+)
+def test_what_is_wrong_with_an_order_is_said_with_what_would_be_valid(
+    folder: Path, text: str, given: tuple[str, ...], words: str
+) -> None:
+    (folder / "items.csv").write_text(text, encoding="utf-8")
+    done = in_this_process(*ORDER, "--yes", *given)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("error: ")
+    assert words in done.stderr.splitlines()[-1]
+
+
+def test_a_resumed_job_says_in_words_what_it_was_started_without(folder: Path) -> None:
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    switched = in_this_process("label", "--resume", "--escalate")
+    assert "--escalate is on, but the job was started without --escalate" in switched.stderr
+    text = in_this_process("label", "--resume", "--text", "comment")
+    assert "--text is 'comment', but the job was started without --text" in text.stderr
+
+
+def test_a_table_in_a_pipe_is_headed_and_does_not_call_agreement_right(folder: Path) -> None:
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    rows = [line.split("\t") for line in done.stdout.splitlines() if "\t" in line]
+    assert rows[0][0] == "who"
+    assert rows[0][5:] == ["right, or agrees", "judged by", "of"]
+    assert [row[0] for row in rows[1:]] == ["big", "small"]
+    assert {row[6] for row in rows[1:]} == {"agreement"}
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_that_people_are_waited_for_is_seen_on_a_narrow_terminal(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = StringIO()
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    console = Console(file=screen, width=width, force_terminal=True)
+    monkeypatch.setattr("askwise.cli.label.output.output.console", lambda **_: console)
+    progress = LabelProgress(
+        *("labelling", 1000, 1000, 0, 2000, 12, 0, Decimal("12.34"), Decimal("87.66")),
+        waits=True,
+    )
+    with watching(quiet=False) as watch:
+        watch(progress)
+    assert "waiting for people" in screen.getvalue()
+    assert "87.66 left" in " ".join(screen.getvalue().split())
+
+
+def names_in(folder: Path) -> list[str]:
+    return open_store(f"sqlite:///{folder}/labels.sqlite").names()
+
+
+def test_a_start_that_asked_nobody_is_gone_on_with_by_the_same_command(
+    folder: Path, server: ChatServer
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    file = folder / "judges.toml"
+    there = f"http://127.0.0.1:{port}/v1"
+    file.write_text(file.read_text("utf-8").replace(server.url, there), encoding="utf-8")
+    done = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert "nothing was spent" in done.stderr
+    price = {"input": "0.15", "output": "0.60"}
+    with ChatServer({"big": careful, "small": hasty}, price=price, port=port):
+        again = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert again.exit_code == 0, again.output
+    assert names_in(folder) == ["label"]
+
+
+def test_a_start_with_other_settings_tells_of_the_one_that_asked_nobody(
+    folder: Path, server: ChatServer
+) -> None:
+    server.script, script = lambda _: Scripted("no such parameter", status=400), server.script
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    server.script = script
+    again = in_this_process(*ORDER, "--yes", "--pilot", "0")
+    assert "'label', begun before" in again.stderr
+    assert "askwise status label --store sqlite:///labels.sqlite" in again.stderr
+    assert names_in(folder) == ["label", "label-2"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--budget", "0"), "budget is 0: it buys nothing"),
+        (("--policy", "hemm"), "did you mean 'hem'"),
+        (("--policy", "bbta", "--pilot", "10"), "bbta"),
+    ],
+)
+def test_a_refused_command_leaves_what_resume_goes_on_with(
+    folder: Path, server: ChatServer, given: tuple[str, ...], words: str
+) -> None:
+    script = server.script
+    server.script = lambda _: Scripted("no such parameter", status=400)
+    in_this_process(*ORDER, "--yes", "--pilot", "0")
+    kept = kept_command(open_store(f"sqlite:///{folder}/labels.sqlite"))
+    refused = in_this_process(*ORDER, "--yes", *given)
+    assert refused.exit_code == 2
+    assert words in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
+    server.script = script
+    assert kept_command(open_store(f"sqlite:///{folder}/labels.sqlite")) == kept
+    resumed = in_this_process("label", "--resume")
+    assert "buys nothing" not in resumed.output
+
+
+def test_an_unknown_policy_is_refused_before_anybody_agrees_and_leaves_no_store(
+    folder: Path,
+) -> None:
+    done = in_this_process(*ORDER, "--policy", "hemm")
+    assert done.exit_code == 2
+    assert "policy 'hemm' is not known: did you mean 'hem'?" in done.stderr
+    assert not (folder / "labels.sqlite").exists()
+
+
+def test_a_few_items_are_said_to_be_too_few_for_a_pilot(folder: Path) -> None:
+    (folder / "items.csv").write_text("id,text\na,You have won!\nb,See you\n", encoding="utf-8")
+    asked = in_this_process(*ORDER, "--yes", "--pilot", "30")
+    assert "pilot is 30: 2 items are too few for a pilot, which takes 5 or more" in asked.stderr
+    done = in_this_process(*ORDER, "--yes")
+    assert done.exit_code == 0, done.output
+    assert "Skipping the pilot: 2 items are too few for a pilot" in done.stderr
+
+
 def test_the_key_is_nowhere_but_in_the_environment(folder: Path) -> None:
     done = in_this_process(*ORDER, "--yes", "--pilot", "0")
     kept = [file for file in folder.iterdir() if file.is_file()]
@@ -340,7 +476,7 @@ def test_a_job_that_is_stopped_says_the_command_that_goes_on_with_it(
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     command = "askwise label --resume --out 'my labels.csv' --name mail"
-    assert said.splitlines()[-1] == f"stopped; to go on: {command}"
+    assert said.splitlines()[-1] == f"interrupted; to go on: {command}"
     done = in_this_process(*shlex.split(command)[1:])
     assert done.exit_code == 0, done.output
 

@@ -57,14 +57,14 @@ def test_it_is_a_line_a_fact_and_a_worker_or_json(call: Call, call_json: Call) -
     raw = call_json("pilot", "cats")
     assert faults("pilot", raw) == []
     assert raw["questions"] == 18
-    assert "pilot\tOf 18 questions about 6 tasks, 18 have ended." in call("status", "cats").stdout
+    assert "pilot\tDone: 18 of 18 questions about 6 tasks." in call("status", "cats").stdout
 
 
 @pytest.mark.usefixtures("piloted")
 def test_on_a_terminal_it_is_a_statement_and_a_table(call: Call) -> None:
     code, seen = on_terminal("pilot", "cats")
     assert code == 0
-    assert "Of 18 questions about 6 tasks, 18 have ended." in " ".join(seen.split())
+    assert "Done: 18 of 18 questions about 6 tasks." in " ".join(seen.split())
     assert "cost per answer" in " ".join(seen.split())
 
 

@@ -152,7 +152,7 @@ def test_a_target_out_of_reach_is_no_error(call: Call) -> None:
         (("--runs", "10"), "runs is 10: give a whole number from 100"),
         (("--seed", "-1"), "seed is -1: give a number from 0"),
         (("--horizon", "0"), "horizon is 0: give a whole number from 1"),
-        (("--budget", "much"), "budget is 'much': give a finite amount of money"),
+        (("--budget", "much"), "budget is 'much': give a number, such as 5"),
         (("--budget", "0.01"), "budget is 0.01: it buys nothing, the cheapest crowd costs 0.04"),
         (("--policy", "virt-ubc"), "policy 'virt-ubc' is not known: did you mean 'virt-ucb'"),
         (("--policy", "best-crowd"), "policy is 'best-crowd', which must be told the truth"),

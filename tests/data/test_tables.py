@@ -64,7 +64,7 @@ def test_a_line_separator_inside_text_starts_no_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "field"),
     [
-        ("", "is empty: the first line names the columns (id, price, ", "file"),
+        ("", "is empty: its first line must name the columns (id, price, ", "file"),
         ("\n\n", "is empty", "file"),
         ("id\nann\n", "has no column 'price': it has id, and needs id, price", "price"),
         ("id|price\nann|1\n", "has no column 'id': it has id|price, and needs id, price", "id"),
@@ -76,7 +76,7 @@ def test_a_line_separator_inside_text_starts_no_line(tmp_path: Path) -> None:
         ("id,price\n,1\n", "line 2: worker '' lacks 'id'", "id"),
         ("id,price\nann,1\n\nbob,cheap\n", "line 4: price of worker 'bob' is 'cheap'", None),
         ("id,price\nann,-1\n", "line 2: price of worker 'ann' is '-1': give an amount of 0", None),
-        ("id,price\nann,nan\n", "line 2: price of worker 'ann' is 'nan': give a finite", None),
+        ("id,price\nann,nan\n", "line 2: price of worker 'ann' is 'nan': give a number", None),
         (
             "id,price,limit\nann,1,3.5\n",
             "line 2: limit of worker 'ann' is '3.5': give a whole number",

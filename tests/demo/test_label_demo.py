@@ -18,7 +18,7 @@ from askwise.demo.comparing import Everybody
 from askwise.demo.label_demo import run_label_demo
 from askwise.demo.labelling import NAME
 from askwise.demo.messages import Message, make_messages
-from askwise.demo.showing import write_demo_page
+from askwise.demo.showing import certificate_words, show, write_demo_page
 from askwise.demo.stand_ins import STAND_INS
 from askwise.demo.summary import DemoSummary
 
@@ -87,6 +87,27 @@ def test_the_page_loads_nothing_and_has_the_statement(demo: Demo) -> None:
     assert demo.found.certificate.statement in html.unescape(page)
     assert "<script" not in page
     assert "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_names_are_whole_on_a_narrow_terminal(demo: Demo) -> None:
+    for width in (100, 80, 70):
+        screen = io.StringIO()
+        show(Console(file=screen, width=width), demo.found)
+        for name in (*(each.id for each in STAND_INS), "majority of judges and people"):
+            assert name in screen.getvalue(), width
+        assert "…" not in screen.getvalue(), width
+
+
+def test_it_is_said_why_everybody_is_always_right(demo: Demo) -> None:
+    said = " ".join(demo.screen.split())
+    assert "it is always right because it buys the expert's answer to each message" in said
+
+
+def test_certified_replaced_and_corrected_labels_are_all_labels(demo: Demo) -> None:
+    certificate = demo.found.certificate
+    block = replace(certificate.blocks[0], certified=certificate.certified + 1)
+    found = replace(demo.found, certificate=replace(certificate, blocks=(block,)))
+    assert certificate_words(found)[-1] == "1 more was found wrong by the audits and corrected."
 
 
 def message(id: str, truth: str) -> Message:

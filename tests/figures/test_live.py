@@ -234,10 +234,13 @@ def test_quality_is_drawn_against_price_where_prices_differ() -> None:
     assert said(chart) == "Quality against the cost of an answer, 2 workers: gemma 0.70, <ann> 0.90"
     assert {"gemma", "<ann>"} <= set(shown(chart))
     assert told(chart)[0] == (
-        "gemma: 50.0% of the answers, 0.01 an answer; quality 0.7 (0.6 to 0.8), by known truths"
+        "gemma: 50.0% of the answers, 0.01 per answer; quality 0.7 (0.6 to 0.8), by known truths"
     )
     assert price_chart([cheap, cheap]) == ""
     assert "0.01" in shown(workers_chart([cheap]))
+    drawn = shown(workers_chart([Skill("ann", 0.5, 0.9, price=0.0000252)]))
+    assert "0.000025" in drawn
+    assert "e-05" not in drawn
 
 
 def test_outcomes_are_named_with_their_numbers() -> None:

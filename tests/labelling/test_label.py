@@ -290,7 +290,7 @@ def test_what_more_money_would_buy_counts_answers_that_nobody_gave() -> None:
     [
         ({"question": ""}, "question", "question is missing"),
         ({"options": ""}, "options", "options is missing"),
-        ({"options": "spam"}, "options", "at least two"),
+        ({"options": "spam"}, "options", "name two or more"),
         ({"judges": None}, "judges", "no one is left to label"),
         ({"judges": ["gpt"]}, "judges", "give a judges.toml"),
         ({"target_error": 2}, "target_error", "between 0 and 1"),

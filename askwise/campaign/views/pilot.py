@@ -226,8 +226,8 @@ def progress(state: CampaignState) -> PilotProgress | None:
     else:
         drawn, cut = len(record.draw["tasks"]), record.draw["cut"]
         expected, ended = drawn, len(calls.tasks) - int(calls.waiting.sum())
-        said = f"Of {_count(len(calls.tasks), 'question')} about {_count(drawn, 'task')}, {ended} "
-        said += "have ended."
+        said = f"Done: {ended} of {_count(len(calls.tasks), 'question')} about "
+        said += f"{_count(drawn, 'task')}."
     if cut is not None:
         why = "more would cost more than a third of the budget"
         why = why if cut == "budget" else "the campaign has no more"

@@ -115,7 +115,7 @@ def label(
         said = _resumed(opened, name, said)
     _refuse_overwriting(said)
     order = _ordered(said, opened)
-    job = _begun(order, opened, said, resume=resume, yes=yes, quiet=as_json)
+    job = _begun(order, opened, url, said, resume=resume, yes=yes, quiet=as_json)
     if resume and budget is not None:
         job.raise_budget()
     with ExitStack() as stack:
@@ -139,7 +139,7 @@ def label(
     else:
         shown.show_result(found, files, url)
     if found.end is None and not pilot_only:
-        print(f"stopped; to go on: {_to_resume(said, store)}", file=sys.stderr)
+        print(f"interrupted; to go on: {_to_resume(said, store)}", file=sys.stderr)
         raise typer.Exit(ExitCode.INTERRUPTED)
     if isinstance(found.end, Wait):
         raise typer.Exit(ExitCode.WAIT)
@@ -191,8 +191,9 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
         changeable = key in ("budget", "truth", "out", "report", "store", "name", *PLACE)
         if not changeable and value != _default(key) and value != kept[key]:
             raise InvalidParameter(
-                f"{key} is {value!r}, but the job was started with {kept[key]!r}: leave it out to "
-                "resume, or start another with another --out",
+                f"{_flag(key)} is {_spoken(value)}, but the job was started "
+                f"{_started(key, kept[key])}: leave it out to resume, or start another job with "
+                "another --out",
                 field=key,
             )
     budget = said["budget"] if said["budget"] is not None else kept["budget"]
@@ -204,6 +205,24 @@ def _resumed(store: Store, name: str, said: dict[str, Any]) -> dict[str, Any]:
     report = said["report"] or kept["report"]
     truth = said["truth"] or kept["truth"]
     return kept | {"budget": budget, "truth": truth, "report": report} | place | where
+
+
+def _flag(key: str) -> str:
+    """An option as it is given; the file of items is none."""
+    return "ITEMS" if key == "items" else f"--{key.replace('_', '-')}"
+
+
+def _spoken(value: Any) -> str:
+    """What was given, as on a command line rather than in Python."""
+    if isinstance(value, list):
+        return " and ".join(map(repr, value))
+    return "on" if value is True else repr(value)
+
+
+def _started(key: str, value: Any) -> str:
+    """What a job was started with, in words."""
+    given = value not in (None, [], False)
+    return f"with {_spoken(value)}" if given else f"without {_flag(key)}"
 
 
 def _report_file(said: dict[str, Any]) -> Path:
@@ -272,6 +291,7 @@ def _ordered(said: dict[str, Any], store: Store) -> LabelOrder:
 def _begun(
     order: LabelOrder,
     store: Store,
+    url: str,
     said: dict[str, Any],
     *,
     resume: bool,
@@ -281,6 +301,7 @@ def _begun(
     """The job, once its user has agreed to what it may cost."""
     from askwise.labelling import LabelJob, forecast
     from askwise.labelling.audit_money import with_audit_money
+    from askwise.labelling.beginning import beginning_of
     from askwise.labelling.keeping import refuse_begun
     from askwise.labelling.words import money
 
@@ -294,6 +315,7 @@ def _begun(
                 f"{file} exists already: give another --{key}, or move it", field=key
             )
     order = with_audit_money(order)
+    beginning_of(order, store)  # what can't be begun is refused before anybody agrees to it
     costs = forecast(order)
     if not quiet:
         from askwise.cli.label.output import show_order
@@ -304,7 +326,7 @@ def _begun(
     if not quiet:
         from askwise.cli.label.output import show_choice
 
-        show_choice(job)
+        show_choice(job, url)
     return job
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,15 @@ if TYPE_CHECKING:
     from askwise.campaign.views import PilotReport, WorkerSummary
     from askwise.labelling import CostForecast, LabelJob, LabelOrder, LabelProgress, LabelResult
     from askwise.labelling.pages import PeoplePages
+
+
+RESULT_COLUMNS = (
+    *("who", ">answers", ">failed", ">paid", ">per answer"),
+    *(">right, or agrees", "judged by", ">of"),
+)
+"""Of those who answered: what agrees is not known to be right, and "judged by" says which it is."""
+
+WAITING = "waiting for people"
 
 
 def show_order(order: LabelOrder, costs: CostForecast) -> None:
@@ -55,14 +66,22 @@ def show_order(order: LabelOrder, costs: CostForecast) -> None:
         print(f"The budget is {say(costs.budget)}.", file=sys.stderr)
 
 
-def show_choice(job: LabelJob) -> None:
-    """Which policy decides, and why; and why there is no pilot, if one was left out."""
+def show_choice(job: LabelJob, store: str) -> None:
+    """Which policy decides, and why; what was left out or left behind, and why."""
     spec = job.campaign.spec
     because = spec.get("auto", {}).get("because")
     if because:
         print(f"Policy {because}.", file=sys.stderr)
     if job.without_pilot is not None:
         print(f"Skipping the pilot: {job.without_pilot}", file=sys.stderr)
+    if job.replaces is not None:
+        where = shlex.join(["--store", without_password(store)])
+        print(
+            f"{job.replaces!r}, begun before with other settings or failed calls, has no answer "
+            f"and is left as it is; this campaign is {job.campaign.name!r}. To look at the former: "
+            f"askwise status {job.replaces} {where}",
+            file=sys.stderr,
+        )
 
 
 def show_pilot(found: PilotReport) -> None:
@@ -139,11 +158,15 @@ def watching(*, quiet: bool) -> Iterator[Callable[[LabelProgress], None]]:
             yield say
         return
     from rich import progress as columns
+    from rich.table import Column
 
+    # A narrow terminal folds the note; what is done now, or waited for, is never cut.
     with columns.Progress(
-        columns.TextColumn("{task.description}"),
-        columns.BarColumn(),
-        columns.TextColumn("{task.fields[note]}"),
+        columns.TextColumn(
+            "{task.description}", table_column=Column(no_wrap=True, min_width=len(WAITING))
+        ),
+        columns.BarColumn(bar_width=20),
+        columns.TextColumn("{task.fields[note]}", table_column=Column(ratio=1, overflow="fold")),
         console=output.console(stderr=True),
         transient=True,
     ) as shown:
@@ -153,10 +176,10 @@ def watching(*, quiet: bool) -> Iterator[Callable[[LabelProgress], None]]:
             outages.tell(progress)
             shown.update(
                 bar,
-                description=progress.phase,
+                description=WAITING if progress.waits else progress.phase,
                 total=progress.items,
                 completed=progress.certified if progress.certified else progress.labelled,
-                note=_sentence(progress),
+                note=_sentence(replace(progress, waits=False)),
             )
 
         yield update
@@ -188,7 +211,7 @@ def _sentence(progress: LabelProgress) -> str:
     if progress.left is not None:
         parts.append(f"{money(progress.left)} left")
     if progress.waits:
-        parts.append("waiting for people")
+        parts.append(WAITING)
     if progress.outages:
         parts.append(f"out: {', '.join(progress.outages)}")
     return ", ".join(parts)
@@ -205,8 +228,9 @@ def show_result(found: LabelResult, files: dict[str, Path], store: str) -> None:
         print(found.certificate.statement)
     workers = (*found.judges, *found.people)
     rows = [_row(each, say, found.audits(each.id)) for each in workers]
-    columns = ("who", ">answers", ">failed", ">paid", ">per answer", ">right", "judged by", ">of")
-    output.show_records(columns, rows)
+    if not output.for_people():
+        output.line(*(each.removeprefix(">") for each in RESULT_COLUMNS))
+    output.show_records(RESULT_COLUMNS, rows)
     print(f"spent {words.bill(found, say)}")
     print(words.more_money(found, say))
     for wanted in words.wanted_truths(found):
