@@ -153,7 +153,13 @@ def test_a_task_of_no_name_can_not_be_closed_in_a_campaign_without_tasks() -> No
 
 @pytest.mark.parametrize(
     ("amount", "message"),
-    [(0, "more than 0"), (-1, "0 or more"), (NAN, "finite"), ("x", "give a number"), (10**9, "up to")],
+    [
+        (0, "more than 0"),
+        (-1, "0 or more"),
+        (NAN, "finite"),
+        ("x", "give a number"),
+        (10**9, "up to"),
+    ],
 )
 def test_only_a_positive_amount_can_be_added(amount: Any, message: str) -> None:
     campaign, _ = running()
