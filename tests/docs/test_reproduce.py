@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from askwise.figures import Row
 from askwise.lab.experiment import experiments
 from askwise.lab.results import Results
 from docs import reproduce
-from tests.paths import ROOT
 
 ROW = Row("market", "uniform", 500.0, "utility", 10.0, 9.0, 11.0, 100)
 CHEAP = "bounded-applicants"
@@ -191,56 +189,9 @@ def test_what_is_changed_during_a_run_is_not_on_record(
     assert reproduce.main(again) == 1
 
 
-def test_a_record_is_of_the_code_that_a_study_can_import_and_not_of_its_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "askwise"
-    studies = package / "lab" / "papers"
-    for folder in (studies, package / "cli", package / "core"):
-        folder.mkdir(parents=True)
-    mine, shared, other = (studies / f"{name}.py" for name in ("mine", "shared", "other"))
-    core, command = package / "core" / "money.py", package / "cli" / "lab.py"
-    text = '"""Words."""\n\ndef run():\n    from askwise.lab.papers import shared  # later\n'
-    mine.write_text(text)
-    for file in (shared, other, core, command):
-        file.write_text("X = 1\n")
-    monkeypatch.setattr(reproduce.askwise, "__file__", str(package / "__init__.py"))
-
-    def digest() -> str:
-        return reproduce.sources_of("askwise.lab.papers.mine", reproduce._code())
-
-    before = digest()
-    mine.write_text(text.replace("Words", "Other words").replace("  # later", ""))
-    command.write_text("X = 2\n")
-    other.write_text("X = 2\n")
-    assert digest() == before
-    shared.write_text("X = 2\n")
-    assert digest() != before
-    shared.write_text("X = 1\n")
-    assert digest() == before
-    core.write_text("X = 2\n")
-    assert digest() != before
-
-
-def test_studies_know_what_they_import() -> None:
-    code = reproduce._code()
-    needed = {each for name, module in code.items() if "papers" in name for each in module.imports}
-    assert "askwise.lab.papers.labels.studies.common" in needed & code.keys()
-    assert reproduce.Foundation.now().sources.keys() == set(experiments.names())
-
-
 def test_results_of_every_experiment_are_kept_unless_it_says_why_not() -> None:
     kept = {path.stem for path in reproduce.KEPT.glob("*.json")}
     assert kept == {name for name in experiments.names() if not experiments.get(name).not_kept}
-
-
-def test_no_study_imports_what_stands_beside_the_lab() -> None:
-    layers = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    (floors,) = (each["layers"] for each in layers["contracts"] if each["id"] == "house")
-    rooms = [re.findall(r"\w+", floor) for floor in floors]
-    until = next(at for at, floor in enumerate(rooms) if "lab" in floor)
-    above = {room for floor in rooms[: until + 1] for room in floor} - {"lab"}
-    assert {name.removesuffix(".py") for name in reproduce.BESIDE} == above
 
 
 def test_a_folder_of_data_is_passed_over_where_there_is_no_use_for_it_and_other_settings_are_not(
