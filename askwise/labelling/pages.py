@@ -86,18 +86,29 @@ def people_pages(
         timeout_graceful_shutdown=5,
     )
     serving = uvicorn.Server(config)
-    # Requests are no news to somebody who watches labels come in.
-    logging.getLogger("askwise.service").setLevel(logging.WARNING)
     thread = threading.Thread(
         target=serving.run, kwargs={"sockets": [taken]}, name="pages", daemon=True
     )
-    thread.start()
+    with _no_word_of_requests():
+        thread.start()
+        try:
+            _wait_for(serving, thread)
+            yield PeoplePages(links, f"{settings.address}/dashboard/{campaign}", owner)
+        finally:
+            serving.should_exit = True
+            thread.join(PATIENCE)
+
+
+@contextmanager
+def _no_word_of_requests() -> Iterator[None]:
+    """Requests are no news to somebody who watches labels come in."""
+    log = logging.getLogger("askwise.service")
+    before = log.level
+    log.setLevel(logging.WARNING)
     try:
-        _wait_for(serving, thread)
-        yield PeoplePages(links, f"{settings.address}/dashboard/{campaign}", owner)
+        yield
     finally:
-        serving.should_exit = True
-        thread.join(PATIENCE)
+        log.setLevel(before)
 
 
 def _wait_for(serving: object, thread: threading.Thread) -> None:
