@@ -78,7 +78,6 @@ def test_only_what_a_paper_prints_is_called_the_papers() -> None:
         ("assured-audited", "the target"),
         ("assured-cost", "an independent reading"),
         ("assured-payments", "an independent reading"),
-        ("assured-recorded", "the target"),
         ("assured-regret", "an independent reading"),
         ("assured-workers", "an independent reading"),
         ("bounded-table1", "the paper"),

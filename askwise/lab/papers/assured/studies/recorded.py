@@ -9,7 +9,7 @@ import numpy as np
 
 from askwise.core.arrays import Array
 from askwise.core.errors import InvalidParameter
-from askwise.figures import ReferenceRow, Row
+from askwise.figures import Row
 from askwise.lab.experiment import Cell, Experiment, Figure, experiments
 from askwise.lab.papers.assured.studies.common import sets_of
 from askwise.lab.papers.labels.studies.sets import (
@@ -35,7 +35,7 @@ SERIES = (KNOWN, TOLD, WATCHED)
  TASKS, ANSWERS, ALARM) = range(9)  # fmt: skip
 FIGURES_OF_A_RUN = 9
 
-CAMPAIGN = "a campaign"
+CAMPAIGN, TARGET = "a campaign", "alpha"
 
 ABLE = 0.55
 """Who is right less often is not asked: the paper takes everybody to be better than a coin."""
@@ -286,23 +286,18 @@ class AssuredRecorded(Experiment):
                         place["metric"] = metric + suffix
                         found.append(ratio_row(values, sure, seed=seed, **place))
         if len(blocks):
-            sizes = blocks[:, 0, TASKS]
-            place = {"series": CAMPAIGN, "x": cell.x, "panel": cell.panel}
+            sizes, alpha = blocks[:, 0, TASKS], cell.x
+            place = {"series": CAMPAIGN, "x": alpha, "panel": cell.panel}
             found.append(mean_row(sizes, metric="tasks", **place))
+            found += [
+                Row(cell.panel, TARGET, alpha, metric, alpha, alpha, alpha, len(blocks))
+                for metric in ("error", "error_of_several")
+            ]
         return found
 
-    def paper_rows(self) -> Sequence[ReferenceRow]:
-        """What was to be kept."""
-        return [
-            ReferenceRow.at(
-                *("alpha", cell.x, "error", cell.x),
-                panel=cell.panel,
-                style="line",
-                source="the target",
-            )
-            for cell in self.cells()
-            if cell.panel
-        ]
+    def drawn_as_reference(self, row: Row) -> bool:
+        """The target is."""
+        return row.series == TARGET
 
     def differences(self, rows: Sequence[Row]) -> list[str]:
         """Where the promise fails, and which sets say nothing of it."""
